@@ -20,7 +20,7 @@ import scipy.stats
 from scipy.integrate import solve_ivp
 
 from symdecouple.numeric.kernels.compile import is_available
-from symdecouple.numeric.moments import moment_path, moment_path_kernel
+from symdecouple.numeric.moments import moment_path_kernel
 from symdecouple.numeric.moments.gradients import standardized_gradients
 from symdecouple.numeric.moments.levels import climb, decoupled_rows, gaussian_moments
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
@@ -58,10 +58,7 @@ def seconds(function: Callable[[], Any], repeat: int = 5) -> float:
 
 def error(x: np.ndarray, compiled: bool) -> float:
     """Return the largest error of orders 5 and 6, beside 1 or beside the value."""
-    def sharply(*arguments: Any, **options: Any) -> moment_path.Followed:
-        return moment_path.follow(*arguments, **{**options, "rtol": 1e-13})
-
-    exact = climb(x, 6, (1.0, *GAUSSIAN), follower=sharply).moments[5:].T
+    exact = climb(x, 6, (1.0, *GAUSSIAN), rtol=1e-13).moments[5:].T
     found = decoupled_rows(SampleMatrix.of(x), 6, GAUSSIAN, compiled=compiled).values[:, 4:]
     return float(np.nanmax(np.abs(found - exact) / np.maximum(1, np.abs(exact))))
 

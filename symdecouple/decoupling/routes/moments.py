@@ -23,7 +23,6 @@ from symdecouple.families.moments import MomentCoordinates
 from symdecouple.numeric.features.expressions import Array
 from symdecouple.numeric.moments import moment_path_kernel
 from symdecouple.numeric.moments.gradients import project, standardized_gradients
-from symdecouple.numeric.moments.influence import decoupled_slopes
 from symdecouple.numeric.moments.levels import HIGHEST, climb, standardized_rows
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, centred_rows, standardized_entries
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
@@ -139,8 +138,8 @@ class MomentRoute(Route):
         """Return the gradients of the features at rows with weights, (R, K, N), and the rows that lack some."""
         point = self._point(tuple(targets[: self.count - 1]))
         assert point is not None
-        found = decoupled_slopes(rows, self.count, _goal(point), weights)
-        gradients = found.psi * (weights / weights.sum(axis=1)[:, None])[:, None]
+        found = standardized_gradients(rows, self.count, _goal(point), weights)
+        gradients = found.gradients
         for k in range(1, self.count + 1):
             gradients[:, k - 1] *= self._feature(k, point, found.values[:, k - 1], order=1)[:, None]
         lost = np.flatnonzero(~np.isfinite(gradients).all(axis=(1, 2)))

@@ -20,8 +20,9 @@ import numpy as np
 
 from symdecouple.errors import Outcome
 from symdecouple.language.black_box import BlackBox
-from symdecouple.numeric.features.differences import extrapolated, scales
+from symdecouple.numeric.features.differences import extrapolated
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
+from symdecouple.numeric.samples.matrix import row_scales
 
 __all__ = ["HIDDEN", "RESOLVED", "Oracle"]
 
@@ -74,7 +75,7 @@ class Oracle:
         found, errors = np.full(rows.shape, np.nan), np.full(len(rows), np.inf)
         values = self.values(rows)
         open_rows = np.flatnonzero(np.isfinite(values))
-        given, scale = rows[open_rows], scales(rows[open_rows])
+        given, scale = rows[open_rows], row_scales(rows[open_rows])
         noise = self._noise(given, values[open_rows])
 
         def quotient(which: IntArray, h: float) -> tuple[FloatArray, FloatArray]:
@@ -95,7 +96,7 @@ class Oracle:
         size = np.sqrt((directions**2).mean(axis=1))
         found = np.where(np.isfinite(size)[:, None], np.zeros(rows.shape), np.nan)
         moving = np.flatnonzero(np.isfinite(rows).all(axis=1) & np.isfinite(size) & (size > 0))
-        given, scale = rows[moving], scales(rows[moving])
+        given, scale = rows[moving], row_scales(rows[moving])
         along = directions[moving] * (scale / size[moving])[:, None]
         by_gradients = self.box.gradient is not None
         noise = np.zeros(len(given)) if by_gradients else self._noise(given, self.values(given))
@@ -195,7 +196,7 @@ class Oracle:
         """Return slopes (R,) by the gradients, by differences, the doubt about these, and the size of all."""
         if self.box.gradient is None or not len(rows):
             return (np.zeros(len(rows)),) * 4
-        scale, noise = scales(rows), self._noise(rows, self.values(rows))
+        scale, noise = row_scales(rows), self._noise(rows, self.values(rows))
         along = _direction(rows.shape[1]) * scale[:, None]
 
         def quotient(which: IntArray, h: float) -> tuple[FloatArray, FloatArray]:
@@ -218,7 +219,7 @@ class Oracle:
         SIAM J. Sci. Comput. 33 (2011) 1292-1314).
         """
         count, order, distance = _NOISE
-        along = _direction(rows.shape[1]) * (distance * scales(rows))[:, None]
+        along = _direction(rows.shape[1]) * (distance * row_scales(rows))[:, None]
         line = np.array([self.values(rows + i * along) for i in range(count + 1)])
         mean_square = (np.diff(line, order, axis=0) ** 2).mean(axis=0)
         noise: FloatArray = np.fmax(np.sqrt(mean_square / comb(2 * order, order)), EPS * np.abs(values))
@@ -244,7 +245,7 @@ class Oracle:
         """Return central quotients of a gradient that is given, along a direction."""
         up, down = (self.gradients(rows + s * h * along)[0] for s in (1, -1))
         found = (up - down) / (2 * h)
-        moved = np.abs(rows).max(axis=1, keepdims=True) / scales(rows)[:, None]
+        moved = np.abs(rows).max(axis=1, keepdims=True) / row_scales(rows)[:, None]
         return found, EPS / h * (np.maximum(np.abs(up), np.abs(down)) + moved * np.abs(found))
 
     def _displaced(self, rows: FloatArray, steps: FloatArray) -> FloatArray:

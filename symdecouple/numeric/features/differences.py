@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
-__all__ = ["Quotient", "extrapolated", "least_moved", "scales"]
+__all__ = ["Quotient", "extrapolated", "least_moved"]
 
 # Places of some rows (p,) and a step -> central quotients (p, K) and what rounding of the values does to them (p, K).
 Quotient: TypeAlias = Callable[[IntArray, float], tuple[FloatArray, FloatArray]]
@@ -92,11 +92,3 @@ def least_moved(column: FloatArray, rounding: FloatArray) -> tuple[FloatArray, F
             best, error = np.where(better, value, best), np.where(better, doubt, error)
         column = longer
     return best, error
-
-
-def scales(rows: FloatArray) -> FloatArray:
-    """Return the standard deviations of rows (R, N); the size of a constant row, 1 for one of zeros."""
-    largest = np.abs(rows).max(axis=1)
-    deviation = rows.std(axis=1)
-    found: FloatArray = np.where(deviation > 8 * EPS * largest, deviation, np.where(largest > 0, largest, 1.0))
-    return found

@@ -30,17 +30,21 @@ from numpy.typing import NDArray
 from symdecouple.errors import InvalidInput
 from symdecouple.numeric.moments.power_sums import PowerSums
 from symdecouple.numeric.samples.batch import FloatArray, IntArray, SampleMatrix
+from symdecouple.numeric.samples.matrix import BoolArray
 
-__all__ = ["Bins", "Frame", "binned", "exponent_of", "gauss_nodes"]
+__all__ = [
+    "BLOCK", "NODES", "SIDE", "Bins", "Frame", "binned", "chebyshev_points", "exponent_of", "filled", "gauss_nodes",
+    "placed",
+]
 
-_NODES = 6
+NODES = 6
 _FINE = 2  # bits of a mantissa: four bins an octave
 _SHIFT = 52 - _FINE
 _OCTAVES = 64  # below 2**-64 of the range, bins are no smaller
-_SIDE = _OCTAVES << _FINE  # bins near one point, on one side of it
+SIDE = _OCTAVES << _FINE  # bins near one point, on one side of it
 _LEAST = 2.0**-40  # of the range: within it of the middle, bins are no smaller
 _NEAR_END = 2.0**-3  # of the way to the nearer end, the same
-_BLOCK = 2**14  # entries that are worked on together
+BLOCK = 2**14  # entries that are worked on together
 _NOISE = 2.0**-44  # of the weight: norms of polynomials that are rounding
 _AWAY = 1.5  # where nodes may be: of entries near one edge of a bin, rounding puts some a little beyond it
 _LIGHT = 1e-25  # of the weight of a bin: a node that is none
@@ -94,14 +98,31 @@ class Frame:
 
     def edges(self) -> tuple[FloatArray, FloatArray]:
         """Where each bin begins, as a distance, and how wide it is; the last one is for entries at the ends."""
-        places = (np.arange(_SIDE + 1, dtype=np.int64) + (_TOP - _SIDE)) << _SHIFT
+        places = (np.arange(SIDE + 1, dtype=np.int64) + (_TOP - SIDE)) << _SHIFT
         grid = places.view(np.float64)
         begin, width = np.tile(grid[:-1], 4), np.tile(np.diff(grid), 4)
         for side in range(4):
-            first = side * _SIDE + (self.floor if side in (1, 2) else 0)
+            first = side * SIDE + (self.floor if side in (1, 2) else 0)
             width[first] += begin[first]
             begin[first] = 0.0
         return np.append(begin, 0.0), np.append(width, 1.0)
+
+    def ends(self) -> FloatArray:
+        """The end where the short side is, and the other one, as `numbers`."""
+        span = self.scaled(self.high - self.low)
+        return np.array([0.0, -span if self.is_falling else span])
+
+    def numbers(self, used: IntArray, places: FloatArray) -> FloatArray:
+        """Places within bins, (B, n), from the low end on, or downwards from the high end."""
+        begin, width = (each[used, None] for each in self.edges())
+        distance, side = np.maximum(begin + (places + 1) / 2 * width, 0.0), (used // SIDE)[:, None]
+        span = self.scaled(self.high - self.low)
+        if self.is_falling:
+            side, middle, sign = 3 - side, self.scaled(self.high - self.middle), -1
+        else:
+            middle, sign = self.scaled(self.middle - self.low), 1
+        found: FloatArray = sign * np.choose(side, [distance, middle - distance, middle + distance, span - distance])
+        return found
 
 
 class Bins:
@@ -125,13 +146,13 @@ class Bins:
 
     def __init__(self, frame: Frame) -> None:
         self.frame = frame
-        self._sums = PowerSums.empty(2 * _NODES - 1, 4 * _SIDE + 1)
+        self._sums = PowerSums.empty(2 * NODES - 1, 4 * SIDE + 1)
 
     def add(self, values: NDArray[Any], base: Fraction | int = 0) -> None:
         """Take in the numbers base + values, which lie between the ends."""
         begin, width = self.frame.edges()
-        for i in range(0, len(values), _BLOCK):
-            part = values[i : i + _BLOCK].astype(np.float64)
+        for i in range(0, len(values), BLOCK):
+            part = values[i : i + BLOCK].astype(np.float64)
             self._sums.merge(_sums_in_bins(self.frame, part, base, begin, 2 / width))
 
     def merge(self, other: Bins) -> None:
@@ -150,32 +171,34 @@ class Bins:
                                "chunks must be the same each time")
         used = np.flatnonzero(sums[0, :-1])
         places, weights = gauss_nodes(sums[:, used])
-        begin, width = (each[used, None] for each in frame.edges())
-        distance, side = np.maximum(begin + (places + 1) / 2 * width, 0.0), (used // _SIDE)[:, None]
-        span = frame.scaled(frame.high - frame.low)
-        if frame.is_falling:
-            side, middle, ends = 3 - side, frame.scaled(frame.high - frame.middle), (1, 0)
-        else:
-            middle, ends = frame.scaled(frame.middle - frame.low), (0, 1)
-        values = np.choose(side, [distance, middle - distance, middle + distance, span - distance])
         kept = weights > 0
-        values = np.concatenate([[0.0, span], values[kept]])
-        shares = np.concatenate([[float(frame.counts[end]) for end in ends], weights[kept]])
+        values = np.concatenate([frame.ends(), frame.numbers(used, places)[kept]])
+        ends = frame.counts[1::-1] if frame.is_falling else frame.counts[:2]
+        shares = np.concatenate([ends, weights[kept]])
         is_end = np.zeros((2, 1, len(values)), dtype=np.bool_)
         is_end[0, 0, 0] = is_end[1, 0, 1] = True
         if frame.is_falling:
-            values, is_end = -values, is_end[::-1]
+            is_end = is_end[::-1]
         return SampleMatrix.weighted(values[None], shares[None], (is_end[0], is_end[1]))
+
+    def used(self) -> IntArray:
+        """The bins that are not empty."""
+        return np.flatnonzero(self._sums.sums[0, :-1])
 
 
 def binned(row: NDArray[Any], low: float, high: float, *, is_falling: bool) -> SampleMatrix:
     """A long row, finite and with two values at least, as one of few numbers with weights, in some unit."""
+    return filled(row, low, high, is_falling=is_falling).matrix()
+
+
+def filled(row: NDArray[Any], low: float, high: float, *, is_falling: bool) -> Bins:
+    """The bins of a long row."""
     step = max(1, len(row) // _LOOK)
     some = row[: step * _LOOK : step]
     counts = int(np.count_nonzero(row == low)), int(np.count_nonzero(row == high)), len(row)
     bins = Bins(Frame.about(low, float(np.partition(some, len(some) // 2)[len(some) // 2]), high, counts, is_falling))
     bins.add(row)
-    return bins.matrix()
+    return bins
 
 
 def exponent_of(span: Fraction) -> int:
@@ -192,7 +215,7 @@ def gauss_nodes(sums: FloatArray) -> tuple[FloatArray, FloatArray]:
     fewer distinct places than n has fewer nodes.
     """
     count = len(sums) // 2
-    points = np.cos(np.pi * (np.arange(2 * count) + 0.5) / (2 * count))
+    points = chebyshev_points(2 * count)
     table = np.polynomial.chebyshev.chebvander(points, 2 * count - 1)
     table[:, 1:] *= 2
     total = sums[0]
@@ -222,14 +245,20 @@ def gauss_nodes(sums: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 def _bin(distance: FloatArray) -> IntArray:
     """The place of distances below 1 on a side."""
-    bits: IntArray = (distance.view(np.int64) >> _SHIFT) - (_TOP - _SIDE)
+    bits: IntArray = (distance.view(np.int64) >> _SHIFT) - (_TOP - SIDE)
     return np.maximum(bits, 0)
 
 
-def _sums_in_bins(
+def chebyshev_points(count: int) -> FloatArray:
+    """Where a polynomial of degree count - 1 is known by its values, in [-1, 1]."""
+    points: FloatArray = np.cos(np.pi * (np.arange(count) + 0.5) / count)
+    return points
+
+
+def placed(
     frame: Frame, values: FloatArray, base: Fraction | int, begin: FloatArray, slope: FloatArray
-) -> PowerSums:
-    """Sums of Chebyshev polynomials of one block, (2n, bins)."""
+) -> tuple[IntArray, FloatArray, BoolArray]:
+    """The bin of each number, its place there, and whether it is right of the middle."""
     low, middle, high = (frame.scaled(point - base) for point in (frame.low, frame.middle, frame.high))
     x = np.ldexp(values, -frame.exponent)
     from_middle = x - middle
@@ -242,10 +271,17 @@ def _sums_in_bins(
     distance = np.minimum(from_end, from_middle)
     place = _bin(distance)
     np.maximum(place, np.where(is_near, 0, frame.floor), out=place)
-    place += (2 * is_right + (is_near == is_right)) * _SIDE
-    place[is_end] = 4 * _SIDE
-    t = (distance - begin[place]) * slope[place] - 1
-    sums = np.empty((2 * _NODES, len(begin)))
+    place += (2 * is_right + (is_near == is_right)) * SIDE
+    place[is_end] = 4 * SIDE
+    return place, (distance - begin[place]) * slope[place] - 1, is_right
+
+
+def _sums_in_bins(
+    frame: Frame, values: FloatArray, base: Fraction | int, begin: FloatArray, slope: FloatArray
+) -> PowerSums:
+    """Sums of Chebyshev polynomials of one block, (2n, bins)."""
+    place, t, _ = placed(frame, values, base, begin, slope)
+    sums = np.empty((2 * NODES, len(begin)))
     before, now = np.ones_like(t), t
     sums[0] = np.bincount(place, minlength=len(begin))
     for k in range(1, len(sums)):

@@ -19,18 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import Outcome
-from symdecouple.numeric.moments.hankel import orthogonal_basis
+from symdecouple.numeric.moments.hankel import Weights, orthogonal_basis
 from symdecouple.numeric.moments.levels import Ladder, climb
+from symdecouple.numeric.moments.long_rows import FROM_ENTRIES, LongRow
 from symdecouple.numeric.moments.moment_path_adjoint import project, pullback
-from symdecouple.numeric.moments.nodes import COUNTS, FROM_ENTRIES, series_at, series_of, tail
 from symdecouple.numeric.moments.power_sums import (
     ZERO_VARIANCE,
     centred_rows,
-    mean_power,
     place_and_scale,
     standardized_entries,
 )
-from symdecouple.numeric.moments.skewness_flow import impose_skewness
 from symdecouple.numeric.samples.batch import FloatArray, SampleMatrix
 
 __all__ = ["Gradients", "project", "pullback", "standardized_gradients"]
@@ -38,8 +36,6 @@ __all__ = ["Gradients", "project", "pullback", "standardized_gradients"]
 _CHUNK = 2**15  # numbers differentiated together: fewer leave calls dearer than sums, more leave the second cache
 _RESOLVED = np.array([[1e-10], [1e-20]])  # D_2/h_4 and D_3/h_6 at level 3: the skewness leaves 1e-15/D_2 open, p_3
 # is rounded by 1e-16
-_PIECE = 2**13  # entries of a row worked on together
-_TOLD = 1e-11  # last coefficients of gradients at nodes: a hundredth of what gradients are told to
 _CRITICAL = Outcome(False, "critical point", "two values are a critical point of the skewness: there is no gradient of "
                     "order 4 and above")
 _LOST = Outcome(False, "beyond float64", "some values are so near to each other beside the others that float64 does "
@@ -55,11 +51,13 @@ class Gradients:
     refusals: dict[int, Outcome] = field(default_factory=dict)
 
 
-def standardized_gradients(rows: NDArray[Any], order: int, goal: Sequence[float]) -> Gradients:
+def standardized_gradients(
+    rows: NDArray[Any], order: int, goal: Sequence[float], weights: Weights = None
+) -> Gradients:
     """Mean, variance and standardized decoupled moments 3..order of every row, and their gradients by the entries.
 
-    Rows are real numbers of any type, finite, at least two; `goal` is standardized reference moments 0..order - 1. NaN
-    from the order on that a row does not have.
+    Rows are real numbers of any type, finite, at least two; `goal` is standardized reference moments 0..order - 1;
+    weights, (R, N), are shares or any multiples of them. NaN from the order on that a row does not have.
 
     Notes
     -----
@@ -83,103 +81,93 @@ def standardized_gradients(rows: NDArray[Any], order: int, goal: Sequence[float]
     with np.errstate(all="ignore"):  # rows without a level are NaN from there on
         for begin in range(0, n_rows, step):
             part = slice(begin, begin + step)
-            some = np.asarray(rows[part], dtype=np.float64)
-            refused = _fill(some, order, goal, result.values[part], result.gradients[part])
+            some, share = np.asarray(rows[part], dtype=np.float64), None
+            if weights is not None:
+                share = weights[part] / weights[part].sum(axis=1)[:, None]
+            refused = _fill(some, order, goal, share, result.values[part], result.gradients[part])
+            result.gradients[part] *= 1 / n_samples if share is None else share[:, None]
             result.refusals.update((begin + i, outcome) for i, outcome in refused.items())
     return result
 
 
-# --- all levels ---
+# --- all levels: derivatives by the entries, over their shares ---
 
 
 def _fill(
-    rows: FloatArray, order: int, goal: Sequence[float], values: FloatArray, gradients: FloatArray
+    rows: FloatArray, order: int, goal: Sequence[float], share: Weights, values: FloatArray, slopes: FloatArray
 ) -> dict[int, Outcome]:
-    """Standardized moments and gradients of a few rows, in place; the refusals."""
-    n_samples = rows.shape[1]
-    values[:, :3] = np.stack(place_and_scale(SampleMatrix.of(rows)), axis=1)[:, :order]
-    gradients[:, 0] = 1 / n_samples
+    """Standardized moments and derivatives of a few rows, in place; the refusals."""
+    matrix = SampleMatrix.of(rows) if share is None else SampleMatrix.weighted(rows, share)
+    values[:, :3] = np.stack(place_and_scale(matrix), axis=1)[:, :order]
+    slopes[:, 0] = 1
     if order > 1:
-        centred, exponent = centred_rows(rows)
-        np.ldexp(centred, exponent[:, None], out=gradients[:, 1])
-        gradients[:, 1] *= 2 / n_samples
+        centred, exponent = centred_rows(rows, share)
+        np.ldexp(centred, exponent[:, None], out=slopes[:, 1])
+        slopes[:, 1] *= 2
         del centred
     if order < 3:
         return {}
-    refusals = _fill_third(rows, gradients[:, 2])
-    if order > 3:
-        refusals = _fill_above(rows, order, goal, values[:, 3:], gradients[:, 3:])
+    z, slope, left = standardized_entries(rows, share)
+    np.multiply(z, z, out=slopes[:, 2])
+    z *= values[:, 2:3]
+    z += 1
+    slopes[:, 2] -= z
+    slopes[:, 2] *= 3 * slope
+    del z
+    refusals = {int(i): ZERO_VARIANCE for i in np.flatnonzero(np.isnan(left))}
+    todo = np.arange(len(rows) if order > 3 else 0)
+    if share is None and rows.shape[1] >= FROM_ENTRIES:
+        todo = np.array([i for i in todo.tolist() if i in refusals or not _fill_long(
+            rows[i], order, goal, values[i], slopes[i])], dtype=np.intp)
+    if len(todo):
+        ladder, refused, found = _above_three(rows[todo], order, goal, None if share is None else share[todo])
+        values[todo, 3:], slopes[todo, 3:] = ladder.moments[4:].T, found.swapaxes(0, 1)
+        refusals = {int(todo[i]): outcome for i, outcome in refused.items()}
     return refusals
 
 
-def _fill_third(rows: FloatArray, gradient: FloatArray) -> dict[int, Outcome]:
-    """The gradient of the skewness."""
-    z, slope, left = standardized_entries(rows)
-    third, factor = mean_power(z, 3, None)[:, None], 3 / rows.shape[1] * slope
-    for i in range(0, rows.shape[1], _PIECE):
-        part = z[:, i : i + _PIECE]
-        gradient[:, i : i + _PIECE] = factor * (part * part - third * part - 1)
-    return {int(i): ZERO_VARIANCE for i in np.flatnonzero(np.isnan(left))}
+def _fill_long(row: FloatArray, order: int, goal: Sequence[float], values: FloatArray, slopes: FloatArray) -> bool:
+    """The same from order 4 on for one long row, by its bins; False where the entries are to tell."""
+    few = LongRow.of(row, is_falling=bool(values[2] < 0))
+    if few is None:
+        return False
+    ladder, refused, found = _above_three(few.values, order, goal, few.share)
+    if not refused:
+        values[3:] = ladder.moments[4:, 0]
+        few.at_entries(np.ldexp(found[:, 0], -few.frame.exponent), row, slopes[3:])
+    return not refused
 
 
-def _fill_above(
-    rows: FloatArray, order: int, goal: Sequence[float], values: FloatArray, gradients: FloatArray
-) -> dict[int, Outcome]:
-    """The same from order 4 on. In long rows slopes are found once more at the end: their memory is lent till then."""
-    is_long = rows.shape[1] >= FROM_ENTRIES
-    ladder = climb(rows, order, goal, store=True, with_slope=not is_long)
-    refusals = _unresolved(rows, ladder) | ladder.refusals
-    while not _descend(ladder, order, gradients):  # which takes more nodes than the samples at their levels
-        most = max(len(standing[0].places) for standing, _, _ in ladder.parts)
-        del ladder
-        ladder = climb(rows, order, goal, store=True, counts=[m for m in COUNTS if m > most])
+def _above_three(
+    rows: FloatArray, order: int, goal: Sequence[float], share: Weights
+) -> tuple[Ladder, dict[int, Outcome], FloatArray]:
+    """Samples at their levels, the refusals, and derivatives of orders 4..order, (order - 3, R, N)."""
+    ladder = climb(rows, order, goal, weights=share, store=True, with_slope=True)
     assert ladder.skew is not None
-    slope = impose_skewness(rows, goal[3]).slope if is_long else ladder.skew.slope
-    gradients *= slope[:, None]
-    values[:] = ladder.moments[4:].T
-    for i, outcome in refusals.items():
-        if outcome in (_CRITICAL, _LOST):
-            gradients[i] = np.nan
-    return refusals
+    z, found = ladder.skew.values, np.full((order - 3, *rows.shape), np.nan)
+    np.multiply(z, z, out=found[0])
+    found[0] *= z
+    found[0] *= 4
+    for k, which, followed in ladder.levels:  # the covector of order k + 1 lives at level k
+        found[k - 3, which] = (k + 1) * followed.values**k
+    for k, which, followed in reversed(ladder.levels):
+        if len(which):
+            found[k - 3 :, which] = pullback(followed, found[k - 3 :, which])
+    project(z, found, 3, share, out=found)
+    found *= ladder.skew.slope
+    refusals = _unresolved(rows, ladder, share) | ladder.refusals
+    found[:, [i for i, outcome in refusals.items() if outcome in (_CRITICAL, _LOST)]] = np.nan
+    return ladder, refusals, found
 
 
-def _unresolved(rows: FloatArray, ladder: Ladder) -> dict[int, Outcome]:
+def _unresolved(rows: FloatArray, ladder: Ladder, share: Weights) -> dict[int, Outcome]:
     """Rows at level 3 whose entries float64 cannot tell apart there: what is free of 1, z, z^2 is rounding."""
     assert ladder.skew is not None
-    basis, means = orthogonal_basis(ladder.skew.values, 4)
+    basis, means = orthogonal_basis(ladder.skew.values, 4, share)
     lost = ~(basis.norm[2:] > _RESOLVED * means[[4, 6]])
     found: dict[int, Outcome] = {}
     for i in np.flatnonzero(lost.any(axis=0)).tolist():
-        count = len(np.unique(rows[i]))
+        count = len(np.unique(rows[i] if share is None else rows[i][share[i] > 0]))
         if count != 3:  # three values are a critical point of the fourth moment: its gradient is 0
             found[i] = _CRITICAL if count < 3 else _LOST
     return found
-
-
-def _descend(ladder: Ladder, order: int, out: FloatArray) -> bool:
-    """Write covectors of orders 4..order at level 3, (R, order - 3, N); False where the nodes, if any, do not tell."""
-    assert ladder.skew is not None
-    z, is_told, covectors = ladder.skew.values, True, out.swapaxes(0, 1)
-    _at_level_three(ladder, z, z.shape[1], covectors)
-    for standing, places, part in ladder.parts:
-        at_nodes = np.empty((order - 3, len(standing), len(standing[0].places)))
-        _at_level_three(part, np.stack([n.places for n in standing]), 1, at_nodes)
-        for row, place in places.items():
-            series = series_of(standing[place], at_nodes[:, place])
-            is_told &= bool((tail(series) <= _TOLD).all())
-            series_at(standing[place], series / z.shape[1], z[row], covectors[:, row])
-    project(z, covectors, 3, out=covectors)
-    return is_told
-
-
-def _at_level_three(ladder: Ladder, z: FloatArray, unit: int, covectors: FloatArray) -> None:
-    """Write covectors of orders 4 and up, (.., R, N), at samples z of level 3; the weight of an entry is 1/unit."""
-    np.multiply(z, z, out=covectors[0])
-    covectors[0] *= z
-    covectors[0] *= 4 / unit
-    covectors[1:] = np.nan
-    for k, which, followed in ladder.levels:  # the covector of order k + 1 lives at level k
-        covectors[k - 3, which] = (k + 1) / unit * followed.values**k
-    for k, which, followed in reversed(ladder.levels):
-        if len(which):
-            covectors[k - 3 :, which] = pullback(followed, covectors[k - 3 :, which])

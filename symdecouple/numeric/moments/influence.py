@@ -29,15 +29,14 @@ from numpy.typing import NDArray
 from symdecouple.errors import Outcome
 from symdecouple.numeric.moments.hankel import Weights
 from symdecouple.numeric.moments.levels import Ladder, climb
+from symdecouple.numeric.moments.long_rows import FROM_ENTRIES, LongRow
 from symdecouple.numeric.moments.moment_path_adjoint import influence_before, project_influence
-from symdecouple.numeric.moments.nodes import COUNTS, series_at, series_of, tail
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, mean_power, place_and_scale, standardized_entries
 from symdecouple.numeric.samples.batch import FloatArray, SampleMatrix
 
-__all__ = ["Influences", "decoupled_influences", "decoupled_slopes", "standardized_influences"]
+__all__ = ["Influences", "decoupled_influences", "standardized_influences"]
 
 _CHUNK = 2**15  # numbers worked on together, as for gradients
-_TOLD = 1e-9  # last coefficients of functions at nodes: more than any standard error shows
 
 
 class Influences(NamedTuple):
@@ -109,78 +108,34 @@ def decoupled_influences(rows: NDArray[Any], order: int, goal: Sequence[float], 
     n_rows, n = rows.shape
     values = np.column_stack([found.values, np.full((n_rows, order - 3), np.nan)])
     psi = np.concatenate([found.psi, np.full((n_rows, order - 3, n), np.nan)], axis=1)
-    refusals = dict(found.refusals)
-    step = max(1, _CHUNK // n)
-    varying = np.array([i for i in range(n_rows) if i not in refusals], dtype=np.intp)
-    for start in range(0, len(varying), step):
-        which = varying[start : start + step]
-        heavy = None if weights is None else weights[which]
-        with np.errstate(all="ignore"):  # rows without a level are NaN from there on
-            some = np.asarray(rows[which], dtype=np.float64)
-            values[which, 3:], psi[which, 3:], refused = _above_three(some, order, goal, heavy)
-        refusals.update((int(which[i]), outcome) for i, outcome in refused.items())
+    refusals, left = dict(found.refusals), [i for i in range(n_rows) if i not in found.refusals]
+    with np.errstate(all="ignore"):  # rows without a level are NaN from there on
+        if weights is None and n >= FROM_ENTRIES:
+            left = [i for i in left if not _fill_long(
+                np.asarray(rows[i], dtype=np.float64), order, goal, values[i], psi[i])]
+        step = max(1, _CHUNK // n)
+        for which in (np.array(left[i : i + step]) for i in range(0, len(left), step)):
+            share = None if weights is None else weights[which] / weights[which].sum(axis=1)[:, None]
+            ladder = climb(np.asarray(rows[which], dtype=np.float64), order, goal, weights=share, store=True)
+            values[which, 3:], psi[which, 3:] = ladder.moments[4:].T, _at_level_three(ladder, share).swapaxes(0, 1)
+            refusals.update((int(which[i]), outcome) for i, outcome in ladder.refusals.items())
     return Influences(values, psi, refusals)
 
 
-def decoupled_slopes(rows: FloatArray, order: int, goal: Sequence[float], weights: FloatArray) -> Influences:
-    """As `decoupled_influences`, with derivatives at the entries, in their units, in place of influence functions.
-
-    A share of the weight times the derivative is the gradient by an entry.
-
-    Examples
-    --------
-    >>> rows, weights = np.array([[1.0, 2, 4, 8]]), np.array([[1.0, 2, 1, 3]])
-    >>> slopes = decoupled_slopes(rows, 4, (1, 0, 1, 0), weights).psi[0]
-    >>> slopes[0].tolist(), bool(np.abs(slopes[2:] @ weights[0]).max() < 1e-14)
-    ([1.0, 1.0, 1.0, 1.0], True)
-    """
-    found = standardized_influences(rows, min(order, 3), weights)
-    values = np.full((len(rows), order), np.nan)
-    slopes, refusals = np.full((len(rows), order, rows.shape[1]), np.nan), dict(found.refusals)
-    values[:, :3], slopes[:, 0] = found.values, 1
-    with np.errstate(all="ignore"):  # constant rows, and those without a level, are NaN from there on
-        z, per_unit, left = standardized_entries(rows, weights)
-        if order > 1:
-            slopes[:, 1] = np.where(np.isnan(left)[:, None], 0, 2 * z / per_unit)
-        if order > 2:
-            slopes[:, 2] = 3 * (z * z - values[:, 2:3] * z - 1) * per_unit
-        which = np.flatnonzero(~np.isnan(left)) if order > 3 else np.empty(0, dtype=np.intp)
-        step = max(1, _CHUNK // rows.shape[1])
-        for some in (which[i : i + step] for i in range(0, len(which), step)):
-            share = weights[some] / weights[some].sum(axis=1)[:, None]
-            ladder = climb(rows[some], order, goal, weights=share, store=True, with_slope=True)
-            assert ladder.skew is not None
-            at_three, _ = _at_level_three(ladder, ladder.skew.values, share)
-            slopes[some, 3:] = (at_three * ladder.skew.slope).swapaxes(0, 1)
-            values[some, 3:] = ladder.moments[4:].T
-            refusals.update((int(some[i]), outcome) for i, outcome in ladder.refusals.items())
-    return Influences(values, slopes, refusals)
+def _fill_long(row: FloatArray, order: int, goal: Sequence[float], values: FloatArray, psi: FloatArray) -> bool:
+    """Orders from 4 on of one long row, by its bins; False where the entries are to tell."""
+    few = LongRow.of(row, is_falling=bool(values[2] < 0))
+    if few is None or (ladder := climb(few.values, order, goal, weights=few.share, store=True)).refusals:
+        return False
+    values[3:] = ladder.moments[4:, 0]
+    few.at_entries(_at_level_three(ladder, few.share)[:, 0], row, psi[3:])
+    return True
 
 
-def _above_three(rows: FloatArray, order: int, goal: Sequence[float], weights: Weights) -> Influences:
-    """Orders from 4 on."""
-    counts: Sequence[int] = COUNTS
-    while True:
-        ladder = climb(rows, order, goal, weights=weights, store=True, counts=counts)
-        assert ladder.skew is not None
-        share = None if weights is None else weights / weights.sum(axis=1)[:, None]
-        found, is_told = _at_level_three(ladder, ladder.skew.values, share)[1], True
-        for standing, places, part in ladder.parts:
-            _, at_nodes = _at_level_three(part, np.stack([s.places for s in standing]),
-                                          np.stack([s.weights for s in standing]))
-            for row, place in places.items():
-                series = series_of(standing[place], at_nodes[:, place])
-                is_told &= bool((tail(series) <= _TOLD).all())
-                series_at(standing[place], series, ladder.skew.values[row], found[:, row])
-        if is_told:
-            return Influences(ladder.moments[4:].T, found.swapaxes(0, 1), ladder.refusals)
-        most = max(len(standing[0].places) for standing, _, _ in ladder.parts)
-        counts = [m for m in COUNTS if m > most]
-
-
-def _at_level_three(ladder: Ladder, z: FloatArray, weights: Weights) -> tuple[FloatArray, FloatArray]:
-    """Influence functions (order - 3, R, N) of moments 4..order at samples of level 3: derivatives, and values."""
-    order = len(ladder.moments) - 1
+def _at_level_three(ladder: Ladder, weights: Weights) -> FloatArray:
+    """Influence functions (order - 3, R, N) of moments 4..order at samples of level 3."""
+    assert ladder.skew is not None
+    order, z = len(ladder.moments) - 1, ladder.skew.values
     slopes, psi = np.full((order - 3, *z.shape), np.nan), np.full((order - 3, *z.shape), np.nan)
     slopes[0], psi[0] = 4 * z**3, z**4
     for k, which, followed in ladder.levels:
@@ -189,6 +144,6 @@ def _at_level_three(ladder: Ladder, z: FloatArray, weights: Weights) -> tuple[Fl
         if len(which):
             slopes[k - 3 :, which], psi[k - 3 :, which] = influence_before(
                 followed, slopes[k - 3 :, which], psi[k - 3 :, which])
-    slopes, psi = project_influence(z, slopes, psi, 3, weights)
-    means = psi.mean(axis=-1) if weights is None else np.vecdot(psi, weights)
-    return slopes, psi - means[..., None]
+    _, psi = project_influence(z, slopes, psi, 3, weights)
+    psi -= (psi.mean(axis=-1) if weights is None else np.vecdot(psi, weights))[..., None]
+    return psi

@@ -1,23 +1,14 @@
-r"""Sorted rows of mean 0, variance 1 and skewness g moved to a kurtosis; the other three stay.
+r"""Sorted rows put between both ends of the range of their kurtosis, where no path leads; and Newton's last steps.
 
-Along the gradient of the kurtosis that mean, variance and skewness leave free, parametrized by the kurtosis,
-
-.. math:: \frac{dz}{ds} = \frac{\kappa - \kappa_0}{4 D_3}\, p_3(z), \qquad
-    p_3 = z^3 - \sigma\,(z^2 - g z - 1) - h_4 z - g, \quad \sigma = \frac{h_5 - g h_4 - g}{h_4 - g^2 - 1},
-
-    D_3 = h_6 - h_4^2 - g^2 - \sigma\,(h_5 - g h_4 - g), \qquad h_j = \mathrm{Mean}(z^j),
-
-where h_4 = kappa_0 + s (kappa - kappa_0) is known. The path is followed to about 1e-8 of a standard deviation, and
-Newton's steps in the span of 1, z, z^2, z^3 then put all four statistics where they belong: no error of the path is
-left in them. (`moment_path` follows it to the last digits, for samples that are differentiated.)
-
-*Where the path crowds.* A sample whose skewness was changed much may stand so near to an end of the range of its
-kurtosis that its values are one number in float64, and the path pulls them apart by 1e40. Such a row is put between
-both ends directly: with the samples L and H at the ends (`kurtosis_ends`), the skew flow of
+A sample whose skewness was changed much may stand so near to an end of the range of its kurtosis that its values are
+one number in float64, and the narrow path (`moment_path`) pulls them apart by 1e40. Such a row is put between both ends
+directly: with the samples L and H at the ends (`kurtosis_ends`), the skew flow of
 
 .. math:: y = (1 - \theta) L + \theta H + \epsilon\, y_0
 
 has skewness g, the ties and the order of y_0, and every kurtosis between the ends for some theta and epsilon > 0.
+
+Newton's steps in the span of 1, z, z^2, .. then put all statistics where they belong: no error of a path is left.
 """
 
 from __future__ import annotations
@@ -27,19 +18,15 @@ from typing import TypeAlias
 
 import numpy as np
 
-from symdecouple.numeric.moments.hankel import Weights, correct, mean_of_product, taken, weighted
+from symdecouple.numeric.moments.hankel import Weights, correct, taken
 from symdecouple.numeric.moments.kurtosis_ends import End
 from symdecouple.numeric.moments.power_sums import mean_power, standardized_entries
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
-from symdecouple.numeric.paths.integrate import End as Ending, integrate
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
-__all__ = ["EXACT", "between_ends", "raised", "settled", "statistics_gap"]
+__all__ = ["EXACT", "between_ends", "settled", "statistics_gap"]
 
 EXACT = 1e-13  # of a statistic, beside max(1, its value): what counts as met
-_RTOL = 1e-8  # local error of a step, in standard deviations
-_MOST_STEPS = 60  # ordinary paths take one to twenty; a row is put between the ends in the time of some ten more
-_TOGETHER = 2**16  # numbers that move together
 _NEWTON = 8
 _ROOM = 0.25  # epsilon to the distance from the nearer end, as a share of the range
 _TRIED, _LESS = 10, 0.25  # values of epsilon, each a quarter of the one before
@@ -47,44 +34,6 @@ _SECANTS = 60  # ten as a rule
 _NEAR = 1e-6  # of the way to an end: Newton's steps do the rest
 
 Curve: TypeAlias = Callable[[FloatArray, IntArray], tuple[FloatArray, FloatArray]]
-
-
-def raised(z: FloatArray, goal: FloatArray, share: Weights) -> FloatArray:
-    """Return rows (R, N) of skewness goal[3] with moments goal (5, R); NaN where the path is too long.
-
-    Examples
-    --------
-    >>> z = np.array([[-3.0, -2, -1, 0, 1, 2, 3]]) / 2
-    >>> np.round([np.mean(raised(z, np.array([[1.0], [0], [1], [0], [3]]), None) ** k) for k in (1, 2, 3, 4)], 12) + 0.0
-    array([0., 1., 0., 3.])
-    """
-    first = mean_power(z, 4, share)
-    distance = goal[4] - first
-
-    def slope(y: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
-        g, h4 = goal[3, which], first[which] + s * distance[which]
-        square = y * y
-        cube = square * y
-        heavy = weighted(cube, taken(share, which))
-        h5, h6 = mean_of_product(square, heavy), mean_of_product(cube, heavy)
-        mixed = h5 - g * h4 - g
-        sigma = mixed / (h4 - g * g - 1)
-        norm = h6 - h4 * h4 - g * g - sigma * mixed
-        square *= sigma[:, None]
-        cube -= square
-        np.multiply(y, (sigma * g - h4)[:, None], out=square)
-        cube += square
-        cube += (sigma - g)[:, None]
-        cube *= (distance[which] / (4 * norm))[:, None]
-        return cube
-
-    path = integrate(slope, z, rtol=_RTOL, scale=np.ones(len(z)), together=_TOGETHER, max_steps=_MOST_STEPS)
-    values = path.values
-    arrived = np.flatnonzero(path.ending == Ending.REACHED)
-    if len(arrived):
-        values[arrived] = settled(values[arrived], goal[:, arrived], taken(share, arrived))
-    values[path.ending != Ending.REACHED] = np.nan
-    return values
 
 
 def between_ends(

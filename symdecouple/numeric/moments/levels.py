@@ -7,9 +7,8 @@ moment of the sample at level k - 1: it does not feel what the levels below have
 All of it is done on standardized samples z; a reference of other mean and variance comes in at the end, by the binomial
 formula. A sample that has no level k keeps its moments up to order k.
 
-A sample with few distinct values moves as those values with weights: exactly the same path, at less cost; a long one
-as nodes with weights (`nodes`), to rounding. A long one of which moments only are asked for is binned before level 3
-(`bins`). A sample whose entries have weights is a law on finitely many values, and moves as such.
+A long sample of which moments only are asked for is binned before level 3 (`bins`), and its entries are looked at where
+it is refused. A sample whose entries have weights is a law on finitely many values, and moves as such.
 """
 
 from __future__ import annotations
@@ -27,9 +26,8 @@ from symdecouple.numeric.moments.attainable import pulled_apart
 from symdecouple.numeric.moments.bins import binned
 from symdecouple.numeric.moments.growth import ALLOWED
 from symdecouple.numeric.moments.hankel import Weights
-from symdecouple.numeric.moments.moment_path import Followed, Follower, follow
+from symdecouple.numeric.moments.moment_path import RTOL, Followed, follow
 from symdecouple.numeric.moments.moment_path_kernel import climb_compiled
-from symdecouple.numeric.moments.nodes import COUNTS, FROM_ENTRIES, Nodes, series_of, tail
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, mean_power, place_and_scale
 from symdecouple.numeric.moments.skewness_flow import Skewed, impose_skewness
 from symdecouple.numeric.samples.batch import FloatArray, IntArray, RowValues, SampleMatrix
@@ -47,12 +45,8 @@ __all__ = [
 
 Real = TypeVar("Real", bound=np.floating[Any])
 
-_LONG = 1024  # entries from which on distinct values are looked for
-_LOOK = 256  # entries looked at before a row is sorted
-_RATIO = 4  # entries for each distinct value that make it worthwhile
 _BINNED = {False: 2**12, True: 2**17}  # entries from which on rows are binned: from there paths of entries, in NumPy or
 # compiled, are rarely faster, and up to eighty times slower
-_RESOLVED = 1e-13  # last coefficients of samples at nodes: what they leave in a moment is a hundredth of its tolerance
 HIGHEST = 12  # orders offered: the means of z^(2k-2) keep their meaning in float64
 
 
@@ -68,8 +62,6 @@ class Ladder:
         Level 3; its slopes where they are asked for.
     levels : list of (k, rows, Followed)
         Levels above; `rows` are places in the batch.
-    parts : list of (list of Nodes, dict, Ladder)
-        Nodes at their levels, and for which rows which of them stand; where steps are kept.
     refusals : dict
         The first level that a row does not have.
     """
@@ -77,7 +69,6 @@ class Ladder:
     moments: FloatArray
     skew: Skewed | None
     levels: list[tuple[int, IntArray, Followed]] = field(default_factory=list)
-    parts: list[tuple[list[Nodes], dict[int, int], Ladder]] = field(default_factory=list)
     refusals: dict[int, Outcome] = field(default_factory=dict)
 
 
@@ -120,9 +111,8 @@ def climb(
     goal: Sequence[float],
     *,
     weights: Weights = None,
-    follower: Follower = follow,
+    rtol: float = RTOL,
     store: bool = False,
-    counts: Sequence[int] = COUNTS,
     with_slope: bool = False,
 ) -> Ladder:
     """Normalize samples level by level, as far as the moment of this order asks for.
@@ -137,12 +127,10 @@ def climb(
         Standardized reference moments 0..order - 1.
     weights : array (R, N), optional
         Of the entries.
-    follower : callable
-        `moment_path.follow` or its compiled twin.
+    rtol : float
+        As in `moment_path.follow`.
     store : bool
         Keep the steps, for gradients.
-    counts : sequence of int
-        How many nodes to try in place of the entries of long samples; none at all is an answer too.
     with_slope : bool
         Whether level 3 keeps its slopes.
     """
@@ -150,64 +138,13 @@ def climb(
     ladder = Ladder(np.full((order + 1, len(rows)), np.nan), skew, refusals=dict(skew.refusals))
     ladder.moments[:4] = np.array(goal[:4])[:, None]
     which = np.delete(np.arange(len(rows)), list(skew.refusals))
-    values = _taken(skew.values, which)
-    groups = [(which, values, None if weights is None else _shares(weights[which]))]
-    if weights is None and not store and rows.shape[1] >= _LONG:
-        groups = _by_distinct_values(which, values)
-    for places, z, share in groups:
-        left = np.arange(len(z))
-        if share is None and z.shape[1] >= FROM_ENTRIES:
-            left = _climb_by_nodes(ladder, places, z, order, goal, follower, store, counts)
-        _climb_on(ladder, places[left], _taken(z, left), share, order, goal, follower, store)
-    return ladder
-
-
-def _climb_by_nodes(
-    ladder: Ladder, which: IntArray, z: FloatArray, order: int, goal: Sequence[float], follower: Follower,
-    store: bool, counts: Sequence[int],
-) -> IntArray:
-    """Levels from 4 on by nodes; returns the rows that are left: where nodes do not do, or some level is missing."""
-    todo, left = list(range(len(z))), []
-    for count in counts:
-        found = {i: nodes for i in todo if (nodes := Nodes.of(z[i], count)) is not None}
-        left += [i for i in todo if i not in found]
-        if not found:
-            break
-        rows, standing = np.array(list(found), dtype=np.intp), list(found.values())
-        part = Ladder(np.full((order + 1, len(rows)), np.nan), None)
-        places, weights = np.stack([n.places for n in standing]), np.stack([n.weights for n in standing])
-        _climb_on(part, np.arange(len(rows)), places, weights, order, goal, follower, store)
-        is_told = np.ones(len(rows), dtype=np.bool_)
-        for _, here, moved in part.levels:
-            rest = [tail(series_of(standing[r], values)) for r, values in zip(here, moved.values, strict=True)]
-            is_told[here] &= np.array(rest) <= _RESOLVED
-        is_refused = np.isin(np.arange(len(rows)), list(part.refusals))
-        done = np.flatnonzero(is_told & ~is_refused)
-        ladder.moments[4:, which[rows[done]]] = part.moments[4:, done]
-        if store:
-            ladder.parts.append((standing, {int(which[rows[r]]): int(r) for r in done}, part))
-        left += rows[is_refused].tolist()
-        todo = rows[~is_told & ~is_refused].tolist()
-    return np.array(sorted([*left, *todo]), dtype=np.intp)
-
-
-def _climb_on(
-    ladder: Ladder,
-    which: IntArray,
-    z: FloatArray,
-    weights: Weights,
-    order: int,
-    goal: Sequence[float],
-    follower: Follower,
-    store: bool,
-) -> None:
-    """Levels from 4 on of the samples named in `which`, with weights that add up to 1 in each row."""
-    growth = np.ones(len(z))
+    z, growth = _taken(skew.values, which), np.ones(len(which))
+    share = None if weights is None else weights[which] / weights[which].sum(axis=1)[:, None]
     for k in range(4, order):
         if not len(which):
-            return
-        ladder.moments[k, which] = mean_power(z, k, weights)
-        moved = follower(z, k, goal[k], held=goal[1:k], weights=weights, store=store)
+            return ladder
+        ladder.moments[k, which] = mean_power(z, k, share)
+        moved = follow(z, k, goal[k], held=goal[1:k], weights=share, store=store, rtol=rtol)
         ladder.levels.append((k, which, moved))
         growth = growth * moved.growth
         refused = {i: pulled_apart(k, growth[i]) for i in np.flatnonzero(growth > ALLOWED.get()).tolist()}
@@ -215,57 +152,30 @@ def _climb_on(
         ladder.refusals.update((int(which[i]), outcome) for i, outcome in refused.items())
         left = np.array([i for i in range(len(which)) if i not in refused], dtype=np.intp)
         which, z, growth = which[left], moved.values[left], growth[left]
-        weights = None if weights is None else weights[left]
+        share = None if share is None else share[left]
     if len(which):
-        ladder.moments[order, which] = mean_power(z, order, weights)
-
-
-def _by_distinct_values(which: IntArray, z: FloatArray) -> list[tuple[IntArray, FloatArray, Weights]]:
-    """Samples with few distinct values as those values with weights, the others as they are.
-
-    Rows go together by the next power of two of their number of values, filled up with weights of 0.
-    """
-    n_samples = z.shape[1]
-    groups: dict[int, list[tuple[int, FloatArray, FloatArray]]] = {}
-    plain = []
-    for i, row in enumerate(z):
-        if len(np.unique(row[:: n_samples // _LOOK])) <= _LOOK // 2:
-            values, counts = np.unique(row, return_counts=True)
-            if len(values) * _RATIO <= n_samples:
-                size = 1 << (len(values) - 1).bit_length()
-                filled, share = np.full(size, values[0]), np.zeros(size)
-                filled[: len(values)], share[: len(values)] = values, counts / n_samples
-                groups.setdefault(size, []).append((i, filled, share))
-                continue
-        plain.append(i)
-    found: list[tuple[IntArray, FloatArray, Weights]] = []
-    if plain:
-        places = np.array(plain, dtype=np.intp)
-        found.append((which[places], _taken(z, places), None))
-    for group in groups.values():
-        places = np.array([i for i, _, _ in group], dtype=np.intp)
-        found.append((which[places], np.stack([v for _, v, _ in group]), np.stack([w for _, _, w in group])))
-    return found
+        ladder.moments[order, which] = mean_power(z, order, share)
+    return ladder
 
 
 def decoupled_rows(
-    matrix: SampleMatrix, order: int, reference: Sequence[float], follower: Follower = follow, *, compiled: bool = False
+    matrix: SampleMatrix, order: int, reference: Sequence[float], *, compiled: bool = False
 ) -> RowValues:
     """Decoupled moments 1..order of each row, (R, order), with raw reference moments 1..order - 1.
 
     With `compiled`, ordinary rows without weights are climbed by `moment_path_kernel`.
     """
     centre, unit, goal = standardized_reference(reference[: order - 1])
-    values, refusals = standardized_rows(matrix, order, goal, follower, compiled=compiled)
+    values, refusals = standardized_rows(matrix, order, goal, compiled=compiled)
     return RowValues(raw_moments(values, centre, unit, goal), refusals)
 
 
 def standardized_rows(
-    matrix: SampleMatrix, order: int, goal: Sequence[float], follower: Follower = follow, *, compiled: bool = False
+    matrix: SampleMatrix, order: int, goal: Sequence[float], *, compiled: bool = False
 ) -> tuple[FloatArray, dict[int, Outcome]]:
     """Mean, variance and standardized decoupled moments 3..order of each row, (R, order), and the rows refused.
 
-    `goal` is standardized reference moments 0..order - 1; `follower` and `compiled` are as in `decoupled_rows`.
+    `goal` is standardized reference moments 0..order - 1; `compiled` is as in `decoupled_rows`.
     """
     values = np.full((len(matrix.low), max(order, 3)), np.nan)
     values[:, :3] = np.array(place_and_scale(matrix)).T
@@ -282,7 +192,7 @@ def standardized_rows(
     if len(which):
         weights = None if matrix.weights is None else _taken(matrix.weights, which)
         rows = np.asarray(_taken(matrix.values, which), dtype=np.float64)
-        ladder = climb(rows, order, goal, weights=weights, follower=follower)
+        ladder = climb(rows, order, goal, weights=weights)
         values[which, 3:] = ladder.moments[4:].T
         refusals.update((int(which[i]), outcome) for i, outcome in ladder.refusals.items())
     return values[:, :order], refusals
@@ -298,12 +208,6 @@ def _fill_binned(matrix: SampleMatrix, i: int, order: int, goal: Sequence[float]
     if not refusals:
         values[i, 3:] = found[0, 3:]
     return not refusals
-
-
-def _shares(weights: FloatArray) -> FloatArray:
-    """Weights with the sum 1 in every row."""
-    share: FloatArray = weights / weights.sum(axis=1)[:, None]
-    return share
 
 
 def _taken(rows: NDArray[Real], which: IntArray) -> NDArray[Real]:

@@ -10,8 +10,7 @@ puts all k moments where they belong: y + sum_j c_j p_j(y), where i sum_(j<i) <y
 one after the other. Every motion is a polynomial of the entry, so equal entries stay equal and the order of entries
 stays.
 
-*Coordinates.* Mean and variance are held, so the path runs in z = (y - mean)/deviation, where all is near 1; a change
-of the k-th raw moment is deviation^k times that of z.
+Rows are standardized: mean and variance are held, and all is near 1.
 
 *What ends a path.* At a critical point p_(k-1) vanishes on the sample: k-1 distinct values are left, apart from
 rounding. A target behind it is not attainable on this path; the value that was reached is its limit to about twelve
@@ -24,10 +23,7 @@ smaller ones, and where rounding grows by more than 2**24 the row is refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import comb
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -52,12 +48,13 @@ from symdecouple.numeric.paths.integrate import End, Path, Step, integrate
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = [
-    "FALLING", "FINE", "GROWN", "REACH", "REDONE", "RESIDUAL", "RTOL", "SETTLED", "SHARP", "Course",
-    "Followed", "Follower", "follow", "refused_beforehand",
+    "FALLING", "FINE", "GROWN", "MOST_STEPS", "REACH", "REDONE", "RESIDUAL", "RTOL", "SETTLED", "SHARP", "Course",
+    "Followed", "follow", "refused_beforehand",
 ]
 
 RTOL = 1e-10  # local error of a step in standard deviations, estimated large: 1e-9 in moments to order 6, and to spare
 FINE = 1e-11  # the same where the path pulls values apart from the start, and where samples are asked for
+MOST_STEPS = 400  # of a path; ordinary ones take one to twenty
 _CORRECTIONS = 4  # at an end; the path leaves 1e-11, of which two leave nothing
 _FAR = 1e-3  # gap beyond which Newton's method may fail
 FALLING = 0.7  # a path's growth to that of its first velocity: their logarithms, at least, on samples of many laws
@@ -78,8 +75,6 @@ class Course:
     Attributes
     ----------
     k : int
-    centre, unit : arrays (R,)
-        Mean and standard deviation that are held.
     start : array (R, N)
         z at s = 0.
     goal : array (k + 1, R)
@@ -90,8 +85,6 @@ class Course:
     """
 
     k: int
-    centre: FloatArray
-    unit: FloatArray
     start: FloatArray
     goal: FloatArray
     first: FloatArray
@@ -114,29 +107,12 @@ class Course:
         return moved
 
     @classmethod
-    def of(
-        cls, rows: FloatArray, k: int, targets: FloatArray, held: ArrayLike | None, weights: Weights
-    ) -> Course:
-        """Mean and deviation, and what the moments of z are to be, from raw moments."""
-        if held is None:
-            centre = power_means(rows, 1, weights)[1]
-            centre = centre + power_means(rows - centre[:, None], 1, weights)[1]
-            unit = np.sqrt(power_means(rows - centre[:, None], 2, weights)[2])
-            start = (rows - centre[:, None]) / unit[:, None]
-            means = power_means(start, k, weights)
-            goal = means.copy()
-            goal[1], goal[2] = 0, 1
-            goal[k] += (targets - power_means(rows, k, weights)[k]) / unit**k
-            return cls(k, centre, unit, start, goal, means[k], weights)
+    def of(cls, rows: FloatArray, k: int, target: ArrayLike, held: ArrayLike, weights: Weights) -> Course:
+        """Of standardized rows; `held` are moments 1..k-1, (k - 1,) or (k - 1, R)."""
         given = np.asarray(held, dtype=np.float64)
-        given = np.broadcast_to(given[:, None] if given.ndim == 1 else given, (k - 1, len(rows)))
-        raw = np.vstack([np.ones((1, len(rows))), given, targets[None]])
-        centre, unit = raw[1].copy(), np.sqrt(raw[2] - raw[1] ** 2)
-        start = (rows - centre[:, None]) / unit[:, None]
-        goal = np.array([
-            sum(comb(j, i) * raw[i] * (-centre) ** (j - i) for i in range(j + 1)) / unit**j for j in range(k + 1)
-        ])
-        return cls(k, centre, unit, start, goal, power_means(start, k, weights)[k], weights)
+        goal = np.ones((k + 1, len(rows)))
+        goal[1:k], goal[k] = given[:, None] if given.ndim == 1 else given, target
+        return cls(k, rows, goal, power_means(rows, k, weights)[k], weights)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +126,7 @@ class Followed:
     residual : array (R,)
         Largest distance of one of the k moments of z from its target, over Mean|z|^j.
     attained : array (R,)
-        Raw k-th moment that was reached: the target, or the last value before a refusal.
+        The k-th moment that was reached: the target, or the last value before a refusal.
     growth : array (R,)
         By how much the path pulls near values apart, at most: the exponential of the integral of its derivative by the
         value, along the way of one value and from its worst point on. Errors grow with it. 1 in rows that stayed or
@@ -170,20 +146,18 @@ class Followed:
     path: Path
 
 
-Follower: TypeAlias = Callable[..., Followed]  # `follow`, or one that takes the same arguments
-
-
 def follow(
     rows: FloatArray,
     k: int,
     targets: ArrayLike,
     *,
-    held: ArrayLike | None = None,
+    held: ArrayLike,
     weights: Weights = None,
     rtol: float = RTOL,
     store: bool = False,
+    max_steps: int = MOST_STEPS,
 ) -> Followed:
-    """Move the k-th raw moment of every row to its target along the gradient that moments 1..k-1 leave free.
+    """Move the k-th moment of standardized rows to its target along the gradient that moments 1..k-1 leave free.
 
     Parameters
     ----------
@@ -192,16 +166,18 @@ def follow(
     k : int
         At least 3; mean and second moment have formulas.
     targets : float or array (R,)
-        Raw moments Mean(y^k).
-    held : array (k - 1,) or (k - 1, R), optional
-        Raw moments 1..k-1 that hold on the path. By default those of the rows; where they are known, rounding left
-        behind by earlier levels is removed.
+        Mean(z^k).
+    held : array (k - 1,) or (k - 1, R)
+        0, 1, c_3, ..: moments 1..k-1 that hold on the path. Rounding left behind by earlier levels is removed.
     weights : array (R, N), optional
         Of the entries, sum 1 in each row; equal by default.
     rtol : float
         Local error of a step, in standard deviations.
     store : bool
         Keep the steps for `moment_path_adjoint.pullback`.
+    max_steps : int
+        After which a path has not converged.
+
     Returns
     -------
     Followed
@@ -213,13 +189,13 @@ def follow(
 
     >>> import numpy as np
     >>> z = np.array([[-3.0, -2, -1, 0, 1, 2, 3]]) / 2
-    >>> there = follow(z, 4, 3.0)
+    >>> there = follow(z, 4, 3.0, held=(0, 1, 0))
     >>> np.round([np.mean(there.values**j) for j in (1, 2, 3, 4)], 12) + 0.0
     array([0., 1., 0., 3.])
 
     At N = 6 it cannot be had:
 
-    >>> print(follow(np.array([[-3.0, -2, -1, 1, 2, 3]]) * (3 / 14) ** 0.5, 4, 3.0).refusals[0].reason)
+    >>> print(follow(np.array([[-3.0, -2, -1, 1, 2, 3]]) * (3 / 14) ** 0.5, 4, 3.0, held=(0, 1, 0)).refusals[0].reason)
     moment not attainable
     """
     with np.errstate(all="ignore"):
@@ -230,13 +206,13 @@ def follow(
         tolerance, begun = np.full(len(there), rtol), _stretch(course, course.start[moving], moving)[0]
         tolerance[moving] = np.clip(GROWN * np.exp(-FALLING * begun.max(axis=1, initial=0.0)), min(FINE, rtol), rtol)
         path, growth = Path.standing(course.start), np.ones(len(there))
-        tape = _integrate(course, path, growth, ends, moving, tolerance, store)
+        tape = _integrate(course, path, growth, ends, moving, tolerance, store, max_steps)
         path = replace(path, tape=_sharpened(course, path, growth, ends, tolerance, tape))
         path.ending[list(ends)] = End.OVER
         residual = residuals(course.start, course.goal, weights)
         residual[moving] = _settle(course, path.values, moving)
         values = np.array(rows, dtype=np.float64)
-        values[moving] = course.centre[moving, None] + course.unit[moving, None] * path.values[moving]
+        values[moving] = path.values[moving]
         arrived = (path.ending == End.REACHED) & (residual <= RESIDUAL)
         growth[~arrived] = 1
         refusals |= {i: _why(course, path, i) for i in {*moving[~arrived[moving]].tolist(), *ends}}
@@ -244,14 +220,13 @@ def follow(
         gone = sorted(refusals)
         residual[gone] = np.where(np.isfinite(residual[gone]), residual[gone], np.inf)
         values[gone] = np.nan
-        attained = mean_power(course.centre[:, None] + course.unit[:, None] * path.values, k, weights)
-        for i, end in ends.items():
-            attained[i] = np.broadcast_to(targets, len(rows))[i] - course.unit[i] ** k * (course.goal[k, i] - end)
+        attained = mean_power(path.values, k, weights)
+        attained[list(ends)] = list(ends.values())
     return Followed(values, residual, attained, growth, dict(sorted(refusals.items())), course, path)
 
 
 def refused_beforehand(
-    rows: FloatArray, k: int, targets: ArrayLike, *, held: ArrayLike | None = None
+    rows: FloatArray, k: int, targets: ArrayLike, *, held: ArrayLike
 ) -> dict[int, Outcome]:
     """What `follow` refuses without a step: too few distinct values, no moment beside those held, too many ties.
 
@@ -260,7 +235,7 @@ def refused_beforehand(
     Examples
     --------
     >>> z = np.array([[-1.5, -1.5, -0.3, 0, 0, 0.3, 1.5, 1.5], [0, 0, 0, 0, 1, 1, 1, 2]])
-    >>> {row: outcome.reason for row, outcome in refused_beforehand(z, 4, 9.0).items()}
+    >>> {row: outcome.reason for row, outcome in refused_beforehand(z, 4, 9.0, held=(0, 1, 0)).items()}
     {0: 'moment not attainable', 1: 'too few distinct values'}
     """
     with np.errstate(all="ignore"):
@@ -272,13 +247,13 @@ def refused_beforehand(
 
 
 def _begun(
-    rows: FloatArray, k: int, targets: ArrayLike, held: ArrayLike | None, weights: Weights
+    rows: FloatArray, k: int, targets: ArrayLike, held: ArrayLike, weights: Weights
 ) -> tuple[Course, NDArray[np.bool_], dict[int, Outcome], dict[int, float]]:
     """The course, which rows are there, those refused, and what moment k ends at where heavy ties stop it."""
     if k < 3:
         raise InvalidInput(f"k={k} was given, at least 3 is expected; shift and scale impose moments 1 and 2")
     rows = np.ascontiguousarray(rows, dtype=np.float64)
-    course = Course.of(rows, k, np.broadcast_to(np.asarray(targets, dtype=np.float64), len(rows)), held, weights)
+    course = Course.of(rows, k, targets, held, weights)
     there = residuals(course.start, course.goal, weights) <= RESIDUAL
     refused = refused_at_once(course.start, weights, course.goal, course.first, there)
     heavy = is_heavy(course.start, weights, course.goal, course.first) & ~there
@@ -292,7 +267,7 @@ def _begun(
 
 def _integrate(
     course: Course, path: Path, growth: FloatArray, ends: dict[int, float], moving: IntArray, tolerance: FloatArray,
-    store: bool,
+    store: bool, max_steps: int = MOST_STEPS,
 ) -> tuple[Step, ...]:
     """Write where the rows named in `moving` come to, and how much errors grew; returns the steps, if kept.
 
@@ -326,6 +301,7 @@ def _integrate(
         after_step=after_step,
         is_over=is_over,
         together=_TOGETHER,
+        max_steps=max_steps,
         store=store,
     )
     for name in ("values", "reached", "ending", "steps", "failed"):

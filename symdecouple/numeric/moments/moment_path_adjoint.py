@@ -46,10 +46,9 @@ def pullback(followed: Followed, covectors: FloatArray) -> FloatArray:
     course = followed.course
     given = np.asarray(covectors, dtype=np.float64)
     stacked = given if given.ndim == 3 else given[None]
-    end = (followed.values - course.centre[:, None]) / course.unit[:, None]
     with np.errstate(all="ignore"):
         backward = _Backward(course, np.zeros(stacked.shape[:2]))
-        pulled = project(end, stacked, course.k, course.weights)
+        pulled = project(followed.values, stacked, course.k, course.weights)
         pulled = pull_back(followed.path.tape, backward.slope, backward.pull, pulled)
         pulled -= (course.k * backward.by_distance)[:, :, None] * course.start ** (course.k - 1)
     pulled[:, list(followed.refusals)] = np.nan

@@ -51,7 +51,6 @@ from symdecouple.numeric.moments.nodes_kernel import (
     place_nodes,
     series_of,
 )
-from symdecouple.numeric.moments.skewness_flow import Skewed
 from symdecouple.numeric.paths.runge_kutta import FIFTH, NODES, STAGES, THIRD, WEIGHTS
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
@@ -110,8 +109,6 @@ def climb_compiled(
     order: int,
     goal: Sequence[float],
     ends: tuple[FloatArray, FloatArray] | None = None,
-    *,
-    impose: Callable[..., Skewed] = skewness_kernel.compiled_impose_skewness,
 ) -> Climbed:
     """Normalize samples level by level up to order - 1, those that need no care.
 
@@ -125,15 +122,13 @@ def climb_compiled(
         Standardized reference moments 0..order - 1.
     ends : pair of arrays (R,), optional
         Minimum and maximum of each sample, where they are known.
-    impose : callable
-        What brings samples to level 3.
 
     Returns
     -------
     Climbed
         NaN in the rows that are not done.
     """
-    skew = impose(rows, goal[3], ends=ends, with_slope=False)
+    skew = skewness_kernel.compiled_impose_skewness(rows, goal[3], ends=ends, with_slope=False)
     moments, done = np.full((len(rows), order + 1), np.nan), np.zeros(len(rows), dtype=np.bool_)
     moments[:, :4] = goal[:4]
     which = np.array([i for i in np.flatnonzero(~np.isnan(skew.residual)) if i not in skew.refusals], dtype=np.intp)

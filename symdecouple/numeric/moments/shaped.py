@@ -1,8 +1,9 @@
 r"""Samples moved along the flows until their own statistics have given values, many rows at once.
 
 A row is taken to mean 0 and variance 1, along its skew flow to the skewness (`skewness_flow`), from there along the
-free gradient of the kurtosis (`kurtosis_path`), and of higher moments where these are wanted (`moment_path`). Every
-motion is an increasing function of the entry: ties and the order of the entries stay.
+free gradients of the kurtosis and of higher moments where these are wanted (`moment_path`); a row that crowds on the
+way is put between the ends of its kurtosis (`kurtosis_path`). Every motion is an increasing function of the entry: ties
+and the order of the entries stay.
 
 What can be had is decided beforehand, by counting ties (`ties`, `kurtosis_ends`). What a row does not come to all the
 same is refused; nothing is returned whose statistics are not there.
@@ -18,9 +19,9 @@ import numpy as np
 from symdecouple.errors import Outcome
 from symdecouple.numeric.moments.hankel import Weights, taken
 from symdecouple.numeric.moments.kurtosis_ends import kurtosis_ends
-from symdecouple.numeric.moments.kurtosis_path import EXACT, between_ends, raised, settled, statistics_gap
+from symdecouple.numeric.moments.kurtosis_path import EXACT, between_ends, settled, statistics_gap
 from symdecouple.numeric.moments.kurtosis_refused import CORNER, crowded, near_boundary, refused_kurtosis
-from symdecouple.numeric.moments.moment_path import follow
+from symdecouple.numeric.moments.moment_path import MOST_STEPS, follow
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, mean_power, standardized_entries
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
 from symdecouple.numeric.moments.skewness_kernel import skewness_imposer
@@ -28,6 +29,7 @@ from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = ["MET", "OFF_PATH", "Shaped", "shaped_rows"]
 
+_FEWER_STEPS = 60  # to a kurtosis: rows that take more are put between the ends in the time of some ten steps
 _THERE = 4e-15  # of Mean|z|^j: a sample is there already
 OFF_PATH = Outcome(True, "off the path", "the path crowds beyond float64: order and ties are kept, and the statistics "
                    "are met, by a sample between both ends of the range that is not on the path of the given one")
@@ -146,13 +148,18 @@ class _Sorted:
         if k == 4:
             self._to_kurtosis(made, which, goal[:, which], margin)
             return
-        share = taken(self.share, which)
-        done = follow(made.values[which], k, goal[k, which], held=goal[1:k, which], weights=share)
-        made.values[which] = done.values
-        made.refusals.update((int(which[i]), outcome) for i, outcome in done.refusals.items())
-        kept = np.array([i for i in range(len(which)) if i not in done.refusals], dtype=np.intp)
+        made.values[which], refused = self._followed(made.values[which], which, goal[:, which])
+        made.refusals.update((int(which[i]), outcome) for i, outcome in refused.items())
+
+    def _followed(self, z: FloatArray, which: IntArray, goal: FloatArray) -> tuple[FloatArray, dict[int, Outcome]]:
+        """Rows at the end of the narrow path of the last moment, NaN where they do not come there, and why not."""
+        share, k = taken(self.share, which), len(goal) - 1
+        done = follow(z, k, goal[k], held=goal[1:k], weights=share,
+                      max_steps=_FEWER_STEPS if k == 4 else MOST_STEPS)
+        kept = np.delete(np.arange(len(which)), list(done.refusals))
         if len(kept):
-            made.values[which[kept]] = settled(done.values[kept], goal[:, which[kept]], taken(share, kept))
+            done.values[kept] = settled(done.values[kept], goal[:, kept], taken(share, kept))
+        return done.values, done.refusals
 
     def _to_kurtosis(self, made: Shaped, which: IntArray, goal: FloatArray, margin: FloatArray) -> None:
         """Move rows of skewness goal[3] to kurtosis goal[4], where that is between the ends; note how far from these.
@@ -168,7 +175,7 @@ class _Sorted:
             return
         here, aim, share = which[kept], goal[:, kept], taken(share, kept)
         margin[here] = (np.minimum(goal[4] - low, high - goal[4]) / (high - low))[kept]
-        z = raised(made.values[here], aim, share)
+        z, _ = self._followed(made.values[here], here, aim)
         late = np.flatnonzero(~(statistics_gap(z, aim, share) <= EXACT))
         if len(late):
             both = ends[0].of(kept[late]), ends[1].of(kept[late])

@@ -11,9 +11,10 @@ of two values depends on their shares only: it vanishes everywhere or nowhere.
 
 *Search.* The series of the flow (`skewness_series`) settles a sample whose skewness is near the target. Otherwise turn
 the sample so that its skewness is above the target. The pole then lies left of the minimum, say by w, and u = g/(g +
-w), g = x - min x, is in [0, 1): nothing cancels, at any offset, for any w. The first guess w = median(g) puts half of
-the sample on either side of u = 1/2. After each pass the series is tried again, and log w is bracketed: Newton steps
-inside the bracket, and now and then a stride or a bisection, so that the search ends for every sample.
+w), g = x - min x, is in [0, 1): nothing cancels, at any offset, for any w. The first guess w = median(g), of some
+entries, puts half of the sample on either side of u = 1/2. After each pass the series is tried again, and log w is
+bracketed: Newton steps inside the bracket, and now and then a stride or a bisection, so that the search ends for every
+sample.
 
 *Weights*, where the matrix has them, take the place of the numbers of entries throughout. A small share of weight may
 lie so far off that all others share the leading digits of u. So u is taken from its median, u_c: with h = x - x_c and
@@ -36,7 +37,6 @@ from numpy.typing import NDArray
 
 from symdecouple.errors import Outcome
 from symdecouple.numeric.moments.power_sums import (
-    blocks,
     near_sample,
     standardized_moments,
     to_unit_range,
@@ -47,7 +47,7 @@ from symdecouple.numeric.moments.skewness_series import (
     ORDER,
     farthest_pole,
     propose_pole,
-    series_step,
+    solve_series,
     stride_pole,
 )
 from symdecouple.numeric.moments.ties import ties_of
@@ -117,20 +117,21 @@ def find_roots(matrix: SampleMatrix, which: IntArray, target: FloatArray) -> Roo
     top = np.ldexp(matrix.high, unit) - bottom
     height = moments.mean + (np.ldexp(near, unit) - bottom)[which]
     furthest = np.maximum(height, top[which] - height) / moments.deviation
-    step = series_step(moments.standardized, furthest, target[which])
-    roots.kurtosis[which] = np.where(step.accepted, step.kurtosis, np.nan)
-    turned = np.where(step.accepted, step.time > 0, moments.standardized[3] < target[which])
+    with np.errstate(all="ignore"):
+        time, kurtosis, accepted, is_near = solve_series(moments.standardized, furthest, target[which])
+    roots.kurtosis[which] = np.where(accepted, kurtosis, np.nan)
+    turned = np.where(accepted, time > 0, moments.standardized[3] < target[which])
     roots.turned[which] = turned
     off = np.abs(moments.standardized[3] - target[which])
     roots.is_there[which] = off <= SAME * np.sqrt(moments.standardized[4])
     mean = np.where(turned, top[which] - height, height)
     with np.errstate(divide="ignore"):
-        distance = moments.deviation / np.abs(step.time) - mean
+        distance = moments.deviation / np.abs(time) - mean
     roots.pole[which] = np.minimum(distance, STRAIGHT)
-    left = np.flatnonzero(~step.accepted)
+    left = np.flatnonzero(~accepted)
     if len(left):
         active = which[left]
-        guess = np.where(step.is_near, distance, np.nan)[left]
+        guess = np.where(is_near, distance, np.nan)[left]
         search = _Search.of(matrix, lift, active[turned[left]], target, near)
         search.pole[active] = np.ldexp(guess, (lift - unit)[active])
         roots.kurtosis[active] = search.run(active)[active]
@@ -152,7 +153,6 @@ class _Search:
     upper: FloatArray
     first: FloatArray  # where the search began
     target: FloatArray  # skewness wanted, negative where the sample is turned
-    median_due: NDArray[np.bool_]
     weights: FloatArray | None
 
     @classmethod
@@ -166,10 +166,9 @@ class _Search:
         target = target.copy()
         target[turned] = -target[turned]
         nothing = np.full_like(top, np.nan)
-        due = np.ones(len(top), dtype=np.bool_)
         nearest, farthest = np.full_like(top, NEAREST), farthest_pole(top)
         ends = (nothing, nearest, farthest, nothing.copy())
-        return cls(matrix.values, scale, offset, near * scale, top, *ends, target, due, matrix.weights)
+        return cls(matrix.values, scale, offset, near * scale, top, *ends, target, matrix.weights)
 
     def to_distance(self, block: FloatArray, which: IntArray) -> None:
         """x -> g."""
@@ -198,9 +197,7 @@ class _Search:
         """Move the poles of these rows to their roots; returns the kurtosis there, NaN where none was reached."""
         kurtosis = np.full(len(self.pole), np.nan)
         unknown = which[~self.is_inside(self.pole[which], which)]
-        self.pole[unknown] = self.median(unknown, STRIDED)
-        wrong = unknown[~self.is_inside(self.pole[unknown], unknown)]
-        self.pole[wrong] = np.maximum(self.median(wrong, self.values.shape[1]), NEAREST)
+        self.pole[unknown] = np.maximum(self.median(unknown), NEAREST)
         self.first[which] = self.pole[which]
         for count in range(MOST_STEPS):
             proposed, is_good, accepted, found = self.advance(which)
@@ -231,29 +228,17 @@ class _Search:
         return inside
 
     def stride(self, which: IntArray) -> None:
-        """Without a good step: the median of the row once, then `stride_pole`."""
-        due = which[self.median_due[which]]
-        self.median_due[due] = False
-        median = self.median(due, self.values.shape[1])
-        helped = self.is_inside(median, due)
-        self.pole[due[helped]] = median[helped]
-        rest = which[~self.is_inside(self.pole[which], which)]
-        lower, upper, top = self.lower[rest], self.upper[rest], self.top[rest]
-        self.pole[rest] = stride_pole(self.pole[rest], lower, upper, self.first[rest], top)
+        """Without a good step: `stride_pole`."""
+        lower, upper, top = self.lower[which], self.upper[which], self.top[which]
+        self.pole[which] = stride_pole(self.pole[which], lower, upper, self.first[which], top)
 
-    def median(self, which: IntArray, count: int) -> FloatArray:
-        """Upper median of g over `count` entries spread over the row; with weights, theirs over all of it."""
+    def median(self, which: IntArray) -> FloatArray:
+        """Upper median of g over some entries spread over the row; with weights, theirs over all of it."""
         if self.weights is not None:
             return self.middle(which)
-        medians = np.empty(len(which))
         n_samples = self.values.shape[1]
-        count = min(count, n_samples)
-        places = np.arange(count) * n_samples // count if count < n_samples else None
-        for part in blocks(len(which), count):
-            rows = which[part]
-            taken = self.values[rows] if places is None else self.values[np.ix_(rows, places)]
-            distances = taken.astype(np.float64, copy=False)  # a copy already: it was picked by index
-            self.to_distance(distances, rows)
-            distances.partition(count // 2, axis=1)
-            medians[part] = distances[:, count // 2]
-        return medians
+        count = min(STRIDED, n_samples)
+        taken = self.values[np.ix_(which, np.arange(count) * n_samples // count)].astype(np.float64, copy=False)
+        self.to_distance(taken, which)  # a copy: it was picked by index
+        found: FloatArray = np.partition(taken, count // 2, axis=1)[:, count // 2]
+        return found

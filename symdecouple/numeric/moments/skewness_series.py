@@ -25,23 +25,17 @@ elementary operations only, so that the same lines are compiled: `a` is (9, n) o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy import all as every, where  # by names of their own: compiled, they act on single values
-from numpy.typing import NDArray
-
-from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = [
     "NEAREST",
     "ORDER",
-    "SeriesStep",
     "farthest_pole",
     "first_pole",
     "propose_pole",
-    "series_step",
     "solve_series",
     "stride_pole",
 ]
@@ -60,27 +54,12 @@ _FARTHEST = 2.0**11  # in ranges: a pole farther away is reached by the series o
 NEAREST = float(np.finfo(np.float64).tiny)
 
 
-@dataclass(frozen=True, slots=True)
-class SeriesStep:
-    """Time to the root in standardized units and the kurtosis there.
-
-    `accepted`: that kurtosis is final. `is_near`: the time is a good next guess, though it may not be final.
-    """
-
-    time: FloatArray
-    kurtosis: FloatArray
-    accepted: NDArray[np.bool_]
-    is_near: NDArray[np.bool_]
-
-
-def series_step(a: FloatArray, furthest: FloatArray, target: FloatArray) -> SeriesStep:
-    """Solve for the skewness `target` by Newton from 0; `furthest` is max|x| in standard deviations."""
-    with np.errstate(all="ignore"):  # where the slope is lost the step is not finite, and is refused below by name
-        return SeriesStep(*solve_series(a, furthest, target))
-
-
 def solve_series(a: Any, furthest: Any, target: Any) -> tuple[Any, Any, Any, Any]:
-    """The fields of `SeriesStep`."""
+    """Solve for the skewness `target` by Newton from 0; `furthest` is max|x| in standard deviations.
+
+    Returns the time to the root in standardized units, the kurtosis there, whether that is final, and whether the time
+    is a good next guess, though it may not be final. Where the slope is lost the step is not finite, and refused.
+    """
     slope, limit = 3 * (a[4] - 1 - target * a[3]), _LIMIT / furthest
     bend = 12 * a[5] - 18 * a[3] - 3 * target * (3 * a[4] - 1 + a[3] * a[3])
     s = (target - a[3]) / slope  # Chebyshev's step: Newton's, bent by the second derivative of M - target V^(3/2)

@@ -166,8 +166,8 @@ def _along(z: FloatArray, shares: FloatArray, u: FloatArray, goal: tuple[float, 
     start = np.concatenate([np.repeat(z[None], count, axis=0), u], axis=1)
     weights = np.concatenate([np.repeat(shares[None], count, axis=0), np.zeros_like(u)], axis=1)
     aim = np.repeat(np.array(goal)[:, None], count, axis=1)
-    k, ones = len(goal) - 1, np.ones(count)
-    course = Course(k, 0 * ones, ones, start, aim, power_means(z[None], k, shares[None])[k] * ones, weights)
+    k = len(goal) - 1
+    course = Course(k, start, aim, np.repeat(power_means(z[None], k, shares[None])[k], count), weights)
     path = integrate(course.slope, start, rtol=_RTOL, scale=np.maximum(1.0, np.abs(u).max(axis=1, initial=0.0)))
     rows, good = path.values.copy(), path.ending == End.REACHED
     for _ in range(_CORRECTIONS):

@@ -23,10 +23,10 @@ import numpy as np
 
 from symdecouple.errors import InvalidInput
 from symdecouple.language.feature_set import FeatureSet
-from symdecouple.numeric.features.differences import scales
 from symdecouple.numeric.paths.black_box_rows import BlackBoxFeatures
 from symdecouple.numeric.paths.narrow_path import Frame
 from symdecouple.numeric.samples.batch import FloatArray
+from symdecouple.numeric.samples.matrix import row_scales
 from symdecouple.verdict import Status, Verdict
 
 __all__ = ["TOLERANCE", "empirical_frobenius"]
@@ -140,7 +140,7 @@ class _Findings:
                 outside = one - other
                 for q in 2 * list(frame.basis[:, 0]):  # twice: the first leaves rounding
                     outside = outside - q * (q @ outside) / row.shape[1]
-                size = _rms(one) + _rms(other) + float(sizes[i] * sizes[j] / scales(row)[0])
+                size = _rms(one) + _rms(other) + float(sizes[i] * sizes[j] / row_scales(row)[0])
                 distance = _rms(outside) / size if size else 0.0
                 if not distance <= self.largest:
                     self.largest, self.pair = distance, (i + 1, j + 1)

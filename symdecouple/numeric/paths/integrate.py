@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from symdecouple.numeric.paths.runge_kutta import CASH_KARP, FIFTH, NODES, STAGES, THIRD, VERNER, WEIGHTS
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
+from symdecouple.numeric.samples.matrix import row_scales
 
 __all__ = [
     "DOP853", "FIFTH", "NODES", "PAIRS", "STAGES", "THIRD", "WEIGHTS", "AfterStep", "AfterStepPullback", "End",
@@ -154,7 +155,7 @@ def integrate(
     rtol : float
         Local error of a step, root mean square over the row, relative to `scale`.
     scale : array (R,), optional
-        Size of each row; by default its standard deviation, the root mean square for a constant row.
+        Size of each row; by default `row_scales`.
     first_step : array (R,), optional
         By default as far as the row moves by half of its scale.
     first_slopes : array (R, N), optional
@@ -189,7 +190,7 @@ def integrate(
     True
     """
     start = np.ascontiguousarray(start, dtype=np.float64)
-    size = _size(start) if scale is None else np.asarray(scale, dtype=np.float64)
+    size = row_scales(start) if scale is None else np.asarray(scale, dtype=np.float64)
     path, tape = Path.standing(start), list[Step]()
     with np.errstate(all="ignore"):  # what overflows is a failed step
         for which in _chunks(start.shape[0], start.shape[1], together):
@@ -364,14 +365,6 @@ def _factor(error: FloatArray, order: int) -> FloatArray:
     """By how much longer the next step may be."""
     wanted: FloatArray = np.fmax(_SAFETY * np.maximum(error, 1e-30) ** (-1 / order), _SHRINK)  # NaN shrinks the step
     return wanted
-
-
-def _size(rows: FloatArray) -> FloatArray:
-    if not rows.size:
-        return np.ones(len(rows))
-    deviation = rows.std(axis=1)
-    size: FloatArray = np.where(deviation > 0, deviation, np.sqrt(np.mean(rows * rows, axis=1)))
-    return size
 
 
 def _first_steps(slope: FloatArray, size: FloatArray) -> FloatArray:

@@ -33,6 +33,7 @@ from symdecouple.numeric.paths.first_steps import PACE, Start, starts
 from symdecouple.numeric.paths.integrate import End, Step, integrate
 from symdecouple.numeric.paths.projection import Frame, direction_at, move_at
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
+from symdecouple.numeric.samples.matrix import row_scales
 
 __all__ = ["Frame", "Imposed", "Level", "NarrowPath", "Part"]
 
@@ -259,7 +260,7 @@ class NarrowPath:
                                               np.where(finite[:, None, None], gradients, 0))
         critical = finite & ~there & ~sound
         sizes = _sizes(gradients)
-        spread, goals = _spread(start), level.goals()
+        spread, goals = row_scales(start), level.goals()
         out.residual[places] = _gap(goals, level.begin, np.abs(goals) + sizes * spread[:, None])
         out.reached[places] = begin
         ends, ending = start.copy(), np.where(finite & ~there & ~critical, int(End.REACHED), int(End.STALLED))
@@ -302,7 +303,7 @@ class NarrowPath:
         start = ends if is_all else ends[going]
         path = integrate(
             lambda y, s, which: level.slope(y, s, which if is_all else going[which]), start, rtol=self.rtol,
-            scale=np.maximum(_spread(start), self.roundings * EPS / self.rtol * np.abs(start).max(axis=1, initial=0)),
+            scale=np.maximum(row_scales(start), self.roundings * EPS / self.rtol * np.abs(start).max(axis=1)),
             first_step=begin.steps, first_slopes=slopes,
             after_step=None if self.learns else corrected, max_steps=self.max_steps,
             store=store, pair=begin.pair,
@@ -323,7 +324,7 @@ class NarrowPath:
         made = []
         there, goals = ends[going], level.goals()[going]
         values = self.features.values(there)[:, : level.k]
-        units = np.abs(goals) + sizes[going] * _spread(there)[:, None]
+        units = np.abs(goals) + sizes[going] * row_scales(there)[:, None]
         gap, left = _gap(goals, values, units), np.flatnonzero(reached)
         for _ in range(_MOST_CORRECTIONS):
             left = left[gap[left] > (EPS if self.learns else _ROUNDING)]  # one correction of the end is within EPS
@@ -368,13 +369,6 @@ def _gap(goals: FloatArray, values: FloatArray, units: FloatArray) -> FloatArray
     """Return the largest distance of the first features (R, k) from where they should be, in units of theirs."""
     gap = np.abs(goals - values)
     return np.asarray(np.where(gap > 0, gap / units, gap).max(axis=1))
-
-
-def _spread(rows: FloatArray) -> FloatArray:
-    """Return the standard deviations, or the sizes of constant rows."""
-    centred, n = rows - (rows.sum(axis=1) / rows.shape[1])[:, None], rows.shape[1]
-    deviation, largest = np.sqrt(np.vecdot(centred, centred) / n), np.abs(rows).max(axis=1, initial=0)
-    return np.asarray(np.where(deviation > EPS * largest, deviation, largest))
 
 
 def _stops(begin: FloatArray, targets: FloatArray, unit: FloatArray) -> tuple[FloatArray, IntArray]:

@@ -23,6 +23,7 @@ from symdecouple.numeric.features.differences import least_moved
 from symdecouple.numeric.paths.integrate import pull_back
 from symdecouple.numeric.paths.narrow_path import Frame, Imposed, Level, NarrowPath, Part
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
+from symdecouple.numeric.samples.matrix import row_scales
 from symdecouple.shown import Shown
 
 __all__ = ["GradientCheck", "check_gradient", "decoupled_gradients", "pullback"]
@@ -245,7 +246,7 @@ def check_gradient(
         raise InvalidInput(f"expected a sample vector and its gradient, got shapes {point.shape} and {given.shape}")
     rng = np.random.default_rng(seed)
     size = float(np.linalg.norm(given)) or 1.0
-    unit = float(point.std()) or float(np.abs(point).max()) or 1.0
+    unit = float(row_scales(point[None])[0])
     steps = np.ldexp(first_step * unit, -np.arange(_HALVINGS))
     results = []
     for _ in range(n_directions):

@@ -15,7 +15,7 @@ import numpy as np
 
 from symdecouple.numeric.samples.batch import SINGLE, Answer, as_rows
 from symdecouple.numeric.samples.intake import Numbers, exact, is_exact_in_float64
-from symdecouple.numeric.samples.weights import WeightRows
+from symdecouple.numeric.samples.weights import WeightRows, present_in
 
 __all__ = ["exact_rows", "single_values"]
 
@@ -24,14 +24,10 @@ def single_values(
     answer: Answer, given: Numbers, axes: tuple[int, ...], weighed: WeightRows | None
 ) -> Iterator[tuple[int, float]]:
     """The only value of each row that was refused because it has no other: its mean; its variance is zero."""
-    rows = as_rows(given.array, axes)
-    hidden = None if given.masked is None else as_rows(given.masked, axes)
-    for i in [i for i, outcome in answer.refusals.items() if outcome is SINGLE]:
-        kept = np.ones(rows.shape[1], dtype=np.bool_) if hidden is None else ~hidden[i]
-        if weighed is not None:
-            (weights,), omitted = weighed.of_rows(np.array([i]))
-            kept &= (weights > 0) if omitted is None else (weights > 0) & ~omitted[0]
-        found = [exact(value) for value in rows[i][kept].tolist()]
+    which = [i for i, outcome in answer.refusals.items() if outcome is SINGLE]
+    rows, present = as_rows(given.array, axes), present_in(given, axes, weighed) if which else np.empty(0)
+    for i in which:
+        found = [exact(value) for value in rows[i][present[i]].tolist()]
         numbers = [value for value in found if not isinstance(value, float) or not math.isnan(value)]
         if len(numbers) == 1:
             yield i, _rounded(Fraction(numbers[0]))
@@ -48,15 +44,13 @@ def exact_rows(
     hidden = None if given.masked is None else as_rows(given.masked, axes)
     if rows.dtype.kind == "f" or rows.dtype.itemsize <= 4 or not rows.shape[1]:
         return
+    present = present_in(given, axes, weighed)
     for i in np.flatnonzero(~np.isnan(answer.values[:, 0])).tolist():
         looked_at = rows[i] if hidden is None or weighed is not None else rows[i][~hidden[i]]  # as the matrix was made
         if rows.dtype.kind in "iu" and is_exact_in_float64(looked_at.min(), looked_at.max()):
             continue
-        kept = np.ones(rows.shape[1], dtype=np.bool_) if hidden is None else ~hidden[i]
-        weights = np.ones(rows.shape[1])
-        if weighed is not None:
-            (weights,), omitted = weighed.of_rows(np.array([i]))
-            kept &= (weights > 0) if omitted is None else (weights > 0) & ~omitted[0]
+        weights = np.ones(rows.shape[1]) if weighed is None else weighed.of_rows(np.array([i]))[0][0]
+        kept = present[i] & ~np.isnan(weights)
         numbers, shares = rows[i][kept].tolist(), weights[kept].tolist()
         if rows.dtype.kind not in "iu":
             pairs = [(v, w) for v, w in zip(map(exact, numbers), shares, strict=True) if not isinstance(v, float)]

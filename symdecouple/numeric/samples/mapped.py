@@ -18,7 +18,7 @@ from symdecouple.errors import Outcome
 from symdecouple.numeric.samples.batch import NAN_INPUT, Answer, Kernel, as_rows, reduce_rows
 from symdecouple.numeric.samples.intake import Numbers, exact, is_exact_in_float64
 from symdecouple.numeric.samples.kinds import Values
-from symdecouple.numeric.samples.weights import WeightRows
+from symdecouple.numeric.samples.weights import WeightRows, present_in
 
 __all__ = ["DIGITS", "EntryMap", "reduce_mapped"]
 
@@ -128,30 +128,17 @@ def _first_bad(bad: NDArray[np.bool_], given: Numbers, axes: tuple[int, ...], we
     """Rows with a bad entry that counts, and the first such entry of each."""
     if not bad.any():
         return []
-    rows = as_rows(bad, axes) & _present(given, axes, weighed)
+    rows = as_rows(bad, axes) & present_in(given, axes, weighed)
     values = as_rows(given.array, axes)
     which = np.flatnonzero(rows.any(axis=1)).tolist()
     return [(i, values[i : i + 1, int(np.argmax(rows[i]))].tolist()[0]) for i in which]
-
-
-def _present(given: Numbers, axes: tuple[int, ...], weighed: WeightRows | None) -> NDArray[np.bool_]:
-    """Which entries count: those that are neither masked nor of weight 0."""
-    rows = np.ones(as_rows(given.array, axes).shape, dtype=np.bool_)
-    if given.masked is not None:
-        rows &= ~as_rows(given.masked, axes)
-    if weighed is not None:
-        weights, omitted = weighed.of_rows(np.arange(len(rows)))
-        rows &= weights != 0
-        if omitted is not None:
-            rows &= ~omitted
-    return rows
 
 
 def _torn(cells: Callable[[NDArray[Any]], NDArray[Any]], given: Numbers, axes: tuple[int, ...],
           weighed: WeightRows | None) -> list[int]:
     """Rows whose entries lie on both sides of a pole."""
     rows = as_rows(given.array.astype(np.float64), axes)
-    present = _present(given, axes, weighed) & np.isfinite(rows)
+    present = present_in(given, axes, weighed) & np.isfinite(rows)
     places = cells(rows).astype(np.float64)
     low = np.min(places, axis=1, where=present, initial=np.inf)
     high = np.max(places, axis=1, where=present, initial=-np.inf)

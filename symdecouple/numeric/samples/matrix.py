@@ -34,6 +34,7 @@ __all__ = [
     "as_rows",
     "doubtful_axes",
     "normalized_axes",
+    "row_scales",
     "scaled_weights",
 ]
 
@@ -41,6 +42,8 @@ FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.intp]
 BoolArray: TypeAlias = NDArray[np.bool_]
 Axis: TypeAlias = int | tuple[int, ...] | None
+
+_CONSTANT = 2.0**-49  # of the largest value: what rounding of a mean may leave
 
 COMPUTED = Outcome(ok=True)
 NAN_INPUT = Outcome(False, "nan in the input", "a missing value is handed on; leave it out beforehand, or by "
@@ -91,6 +94,13 @@ def scaled_weights(weights: FloatArray) -> FloatArray:
     exponent = np.frexp(weights.max(axis=1))[1]
     scaled: FloatArray = np.ldexp(weights, -exponent[:, None])
     return scaled
+
+
+def row_scales(rows: FloatArray) -> FloatArray:
+    """Standard deviations of rows (R, N); the size of a row that is constant but for rounding, 1 for one of zeros."""
+    deviation, largest = rows.std(axis=1), np.abs(rows).max(axis=1, initial=0.0)
+    found: FloatArray = np.where(deviation > _CONSTANT * largest, deviation, np.where(largest > 0, largest, 1.0))
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,6 @@ SampleAxis: TypeAlias = Axis | Literal["last"]
 _NARROW = 2**17  # numbers of a row from which on types of 32 bits or less are kept, and widened where they are used
 WAVES = float(np.finfo(np.float64).eps) ** (-2 / 3)  # from here on rounding takes two thirds of their digits
 ROUNDED = Outcome(False, "beyond float64", "entries are rounded to more than a wave shows; use dps=")
-_BLOCK = 2**16  # numbers looked at together
 
 
 @dataclass(slots=True)
@@ -158,7 +157,8 @@ class Batch:
         """Yield the rows that can be asked; the others are refused here."""
         fit = np.zeros(len(self.rows), dtype=np.bool_)
         if self.rows.dtype != object and self.rows.shape[-1] > 1:
-            fit = _are_finite(self.rows)
+            with np.errstate(invalid="ignore"):
+                fit = np.isfinite(self.rows.min(axis=1)) & np.isfinite(self.rows.max(axis=1))
         for index, row in enumerate(self.rows):
             outcome = (None if fit[index] else _unfit(row)) or self.barred.get(index)
             if outcome is None:
@@ -291,18 +291,6 @@ def rounding(values: Any, dps: int | None = None) -> float:
 def widened(rows: NDArray[Any]) -> NDArray[Any]:
     """Rows of a batch as float64; exact numbers stay as they are."""
     return rows if rows.dtype == object else np.asarray(rows, dtype=np.float64)
-
-
-def _are_finite(rows: NDArray[Any]) -> NDArray[np.bool_]:
-    """Tell which rows are finite, by blocks: no mask is as long as a batch, or a long row."""
-    n_rows, n = rows.shape
-    finite = np.ones(n_rows, dtype=np.bool_)
-    step = max(1, _BLOCK // n)
-    for row in range(0, n_rows, step):
-        for start in range(0, n, _BLOCK):
-            part = rows[row : row + step, start : start + _BLOCK]
-            finite[row : row + step] &= np.isfinite(part).all(axis=1)
-    return finite
 
 
 def _unfit(row: NDArray[Any]) -> Outcome | None:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput, Outcome
-from symdecouple.numeric.samples.intake import centre_exactly, exact, is_exact_in_float64, take_numbers
+from symdecouple.numeric.samples.intake import Numbers, centre_exactly, exact, is_exact_in_float64, take_numbers
 from symdecouple.numeric.samples.matrix import (
     EMPTY,
     INFINITE,
@@ -33,7 +33,7 @@ from symdecouple.numeric.samples.matrix import (
     as_rows,
 )
 
-__all__ = ["WeighedRows", "WeightRows"]
+__all__ = ["WeighedRows", "WeightRows", "present_in"]
 
 NEGATIVE_WEIGHT = Outcome(False, "negative weight", "weights are 0 or more; 0 leaves an entry out")
 INFINITE_WEIGHT = Outcome(False, "infinite weight", "weights are finite; only their ratios matter")
@@ -77,6 +77,19 @@ class WeightRows:
         return np.broadcast_to(self.weights, shape), (
             None if self.masked is None else np.broadcast_to(self.masked, shape)
         )
+
+
+def present_in(given: Numbers, axes: tuple[int, ...], weighed: WeightRows | None) -> BoolArray:
+    """Which entries of the samples count, (R, N): those that are neither masked nor of weight 0."""
+    rows = np.ones(as_rows(given.array, axes).shape, dtype=np.bool_)
+    if given.masked is not None:
+        rows &= ~as_rows(given.masked, axes)
+    if weighed is not None:
+        weights, omitted = weighed.of_rows(np.arange(len(rows)))
+        rows &= weights != 0
+        if omitted is not None:
+            rows &= ~omitted
+    return rows
 
 
 def _check_shape(given: tuple[int, ...], shape: tuple[int, ...], axes: tuple[int, ...]) -> None:

@@ -8,7 +8,7 @@ import scipy.stats
 
 from symdecouple.numeric.moments.gradients import Gradients, project, pullback, standardized_gradients
 from symdecouple.numeric.moments.levels import climb, gaussian_moments
-from symdecouple.numeric.moments.moment_path import Followed, follow
+from symdecouple.numeric.moments.moment_path import follow
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
 from tests.laws.test_rows import slopes
 
@@ -17,10 +17,6 @@ GOAL = (1.0, *gaussian_moments(5))
 
 def decoupled_gradients(x: np.ndarray, order: int) -> Gradients:
     return standardized_gradients(x, order, GOAL)
-
-
-def sharply(*args: object, **options: object) -> Followed:
-    return follow(*args, **{**options, "rtol": 1e-13})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("n_samples", [64, 512])
@@ -33,7 +29,7 @@ def test_differences(law: str, h: float, n_samples: int) -> None:
     for _ in range(2):
         direction = rng.normal(size=n_samples) * (x - x.min() if law == "gamma" else 1)  # stays in order near 0
         size = np.abs(gradients) @ np.abs(direction)
-        found = slopes(lambda rows: climb(rows, 6, GOAL, follower=sharply).moments[4:].T, x, 16 * h * direction)
+        found = slopes(lambda rows: climb(rows, 6, GOAL, rtol=1e-13).moments[4:].T, x, 16 * h * direction)
         assert gradients @ direction == pytest.approx(found / (16 * h), abs=1e-9 * size.max())
 
 
@@ -73,7 +69,7 @@ def test_pulling_back_one_covector_or_many() -> None:
     rng = np.random.default_rng(6)
     z = impose_skewness(rng.gamma(1.0, size=(3, 40)), 0.0).values
     z[1] = np.resize([-1.0, 1.0], 40)
-    followed = follow(z, 4, 3.0, store=True)
+    followed = follow(z, 4, 3.0, held=GOAL[1:4], store=True)
     many = rng.normal(size=(2, 3, 40))
     pulled = pullback(followed, many)
     assert pulled[0] == pytest.approx(pullback(followed, many[0]), rel=1e-12, abs=1e-13, nan_ok=True)
@@ -82,8 +78,8 @@ def test_pulling_back_one_covector_or_many() -> None:
 
 def test_a_path_of_no_length_projects() -> None:
     z = impose_skewness(np.random.default_rng(7).normal(size=(2, 40)), 0.0).values
-    there = follow(z, 4, 3.0).values
-    still = follow(there, 4, 3.0, store=True)
+    there = follow(z, 4, 3.0, held=GOAL[1:4]).values
+    still = follow(there, 4, 3.0, held=GOAL[1:4], store=True)
     covectors = np.random.default_rng(8).normal(size=(2, 40))
     assert not still.path.steps.any()
     assert pullback(still, covectors) == pytest.approx(project(there, covectors[None], 4)[0], abs=1e-12)
@@ -94,9 +90,10 @@ def test_weights_are_counts_of_equal_entries() -> None:
     counts = np.array([1, 3, 2, 1, 1, 2, 4, 1])
     values = np.array([-2.0, -1.1, -0.4, 0.1, 0.3, 0.7, 0.9, 2.2])
     whole = np.repeat(values, counts)[None]
-    target = 1.1 * np.mean(whole**4)
-    few = follow(values[None], 4, target, weights=counts[None] / counts.sum(), rtol=1e-14, store=True)
-    many = follow(whole, 4, target, rtol=1e-14, store=True)
+    values, whole = ((each - whole.mean()) / whole.std() for each in (values, whole))
+    held, target, share = (0, 1, np.mean(whole**3)), 1.1 * np.mean(whole**4), counts[None] / counts.sum()
+    few = follow(values[None], 4, target, held=held, weights=share, rtol=1e-14, store=True)
+    many = follow(whole, 4, target, held=held, rtol=1e-14, store=True)
     density = np.random.default_rng(10).normal(size=(2, 1, 8))
     expected = pullback(many, np.repeat(density, counts, axis=2) / counts.sum())
     found = pullback(few, density)

@@ -82,14 +82,14 @@ def test_weights_are_repetitions() -> None:
     assert np.repeat(one.psi[0], weights, axis=1) == pytest.approx(other.psi[0], rel=1e-7, abs=1e-7)
 
 
-def test_long_samples_go_by_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_samples_go_by_their_bins(monkeypatch: pytest.MonkeyPatch) -> None:
     """And give what their entries give."""
     rows = np.stack([NORMAL[RNG.integers(400, size=5000)] + 0.01 * RNG.standard_normal(5000),
                      RNG.gamma(4, size=5000)])
-    by_nodes = decoupled_influences(rows, 6, goal(6))
-    monkeypatch.setattr(influence, "COUNTS", ())
+    by_bins = decoupled_influences(rows, 6, goal(6))
+    monkeypatch.setattr(influence, "FROM_ENTRIES", 5001)
     by_entries = decoupled_influences(rows, 6, goal(6))
-    assert by_nodes.psi == pytest.approx(by_entries.psi, rel=1e-7, abs=1e-7)
+    assert by_bins.psi == pytest.approx(by_entries.psi, rel=1e-7, abs=1e-7)
 
 
 def test_rows_without_a_level_are_nan_from_there_on_and_leave_others_alone() -> None:

@@ -1,0 +1,75 @@
+r"""A long sample as the numbers of its bins, with points between them that tell functions of its entries.
+
+Gradients and influence functions of a moment are smooth functions of the entry, with the poles that the flow of its
+level has: outside of the range of the sample. On a bin (`bins`) such a function is a polynomial of degree 11, to 1e-15
+of its size. So twelve points in each bin go the way of the sample with a weight that no sum sees, and what is found at
+them gives the function at all entries of the bin.
+
+It earns its place by memory and by speed: nothing of the length of the sample is made, and gradients of a sample of
+10^5 values take the time of some two thousand.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from symdecouple.numeric.moments.bins import BLOCK, NODES, SIDE, Frame, chebyshev_points, filled, placed
+from symdecouple.numeric.samples.batch import FloatArray, IntArray
+
+__all__ = ["FROM_ENTRIES", "LongRow"]
+
+FROM_ENTRIES = 2**12  # below, there are hardly fewer points than entries
+_POINTS = 2 * NODES
+_UNSEEN = 2.0**-200  # the share of a point
+_FEW = 32  # numbers in all bins: a sample of fewer values may lack a level for that, and points would hide it
+
+
+class LongRow(NamedTuple):
+    """One sample.
+
+    Attributes
+    ----------
+    values, share : arrays (1, M)
+        Numbers of the bins, then the points; in the unit 2^frame.exponent, with weights of sum 1.
+    frame : Frame
+    used : array (B,)
+        Bins that are not empty.
+    """
+
+    values: FloatArray
+    share: FloatArray
+    frame: Frame
+    used: IntArray
+
+    @classmethod
+    def of(cls, row: FloatArray, *, is_falling: bool) -> LongRow | None:
+        """Of a row (N,), finite, with two values at least; None where it has few."""
+        bins = filled(row, float(row.min()), float(row.max()), is_falling=is_falling)
+        matrix, used = bins.matrix(), bins.used()
+        if matrix.weights is None or matrix.values.shape[1] < _FEW:
+            return None
+        points = bins.frame.numbers(used, chebyshev_points(_POINTS)[None]).reshape(1, -1)
+        share = np.append(matrix.weights[0] / matrix.weights.sum(), np.full(points.size, _UNSEEN))
+        return cls(np.concatenate([matrix.values, points], axis=1), share[None], bins.frame, used)
+
+    def at_entries(self, found: FloatArray, row: FloatArray, out: FloatArray) -> None:
+        """Write functions that are `found`, (c, M), at the numbers and points, as they are at the entries, (c, N)."""
+        frame, count = self.frame, len(self.used)
+        table = np.polynomial.chebyshev.chebvander(chebyshev_points(_POINTS), _POINTS - 1) / NODES
+        table[:, 0] /= 2
+        series = np.zeros((_POINTS, len(found), count + 2))  # entries at the low and at the high end come last
+        in_bins = found[:, -_POINTS * count :].reshape(len(found), count, _POINTS)
+        series[:, :, :count] = np.moveaxis(in_bins @ table, 2, 0)
+        series[0, :, count:] = found[:, 1::-1] if frame.is_falling else found[:, :2]
+        where = np.full(4 * SIDE + 1, count)
+        where[self.used] = np.arange(count)
+        begin, width = frame.edges()
+        for i in range(0, len(row), BLOCK):
+            place, t, is_right = placed(frame, row[i : i + BLOCK], 0, begin, 2 / width)
+            which = where[place] + (is_right & (place == 4 * SIDE))
+            before, now = np.zeros(1), np.take(series[-1], which, axis=1)
+            for c in series[-2:0:-1]:
+                before, now = now, np.take(c, which, axis=1) + 2 * t * now - before
+            out[:, i : i + BLOCK] = np.take(series[0], which, axis=1) + t * now - before

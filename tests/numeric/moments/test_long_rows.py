@@ -1,0 +1,89 @@
+"""Bins and points that stand for the entries of long samples: functions, moments and gradients of the entries."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from symdecouple.numeric.moments import gradients as module
+from symdecouple.numeric.moments.gradients import standardized_gradients
+from symdecouple.numeric.moments.levels import climb
+from symdecouple.numeric.moments.long_rows import FROM_ENTRIES, LongRow
+from tests.traced import peak
+
+N = FROM_ENTRIES
+GOAL = (1.0, 0.0, 1.0, 0.0, 3.0, 0.0)
+RNG = np.random.default_rng(5)
+LAWS = {"normal": RNG.normal(size=N), "exponential": RNG.exponential(size=N), "uniform": RNG.uniform(size=N),
+        "t": RNG.standard_t(5, size=N), "counts": RNG.poisson(400, size=N) * 1.0,
+        "tied ends": np.clip(RNG.normal(size=N), -1.5, 2.0)}
+
+
+@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("is_falling", [False, True])
+def test_a_smooth_function_is_told_at_the_entries(name: str, is_falling: bool) -> None:
+    x = LAWS[name]
+    few, out = LongRow.of(x, is_falling=is_falling), np.empty((3, N))
+    assert few is not None
+    low, high = x.min(), x.max()
+    place = np.ldexp(few.values[0], few.frame.exponent) + (high if is_falling else low)
+    functions = [lambda v: np.cos(3 * (v - low) / (high - low)), lambda v: ((v - low) / (high - low)) ** 11,
+                 lambda v: (high - low) / (v - low + 0.01 * (high - low))]
+    few.at_entries(np.array([f(place) for f in functions]), x, out)
+    for f, values in zip(functions, out, strict=True):
+        np.testing.assert_allclose(values, f(x), rtol=1e-12, atol=1e-12)
+    assert few.share.sum() == pytest.approx(1, rel=1e-14)
+    assert few.share[0] @ functions[0](place) == pytest.approx(functions[0](x).mean(), rel=1e-12, abs=1e-14)
+
+
+def test_few_values_are_told_by_the_entries() -> None:
+    assert LongRow.of(np.tile([1.0, 2, 3, 5, 8], N // 5), is_falling=False) is None
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_moments_and_gradients_are_those_of_the_entries(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = LAWS[name][None] * 1e-100
+    found = standardized_gradients(row, 6, GOAL)
+    exact = climb(row, 6, GOAL, rtol=1e-14)
+    np.testing.assert_allclose(found.values[:, 3:].T, exact.moments[4:], rtol=1e-9, atol=1e-9)
+    monkeypatch.setattr(module, "FROM_ENTRIES", N + 1)
+    expected = standardized_gradients(row, 6, GOAL).gradients
+    size = np.abs(expected).max(axis=-1, keepdims=True)
+    np.testing.assert_allclose(found.gradients / size, expected / size, rtol=0, atol=1e-8)
+
+
+def test_gradients_of_a_long_sample_sum_to_nothing_and_are_differences() -> None:
+    x, order = LAWS["exponential"], 6
+    found = standardized_gradients(x[None], order, GOAL)
+    gradients, direction = found.gradients[0], np.cos(3 * x)
+    size = np.abs(gradients).max(axis=1)
+    assert (np.abs(gradients[1:].sum(axis=1)) <= 1e-10 * N * size[1:]).all()
+    assert (np.abs(gradients[3:] @ x) <= 1e-10 * N * size[3:]).all()
+
+    def slope(step: float) -> np.ndarray:
+        ends = np.stack([x + step * direction, x - step * direction])
+        moments = climb(ends, order, GOAL, rtol=1e-14).moments[4:]
+        return (moments[:, 0] - moments[:, 1]) / (2 * step)
+
+    extrapolated = (4 * slope(5e-4) - slope(1e-3)) / 3
+    np.testing.assert_allclose(gradients[3:] @ direction, extrapolated, rtol=1e-6)
+
+
+def test_what_has_no_level_is_told_as_by_the_entries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two fifths of the entries tied at the minimum, three values, one: beside a sample that has all levels."""
+    tied = np.concatenate([np.zeros(N // 5 * 2), 1 + RNG.exponential(size=N - N // 5 * 2)])
+    rows = np.stack([tied, LAWS["normal"], np.resize([-1.0, 0, 1, 1], N), np.full(N, 3.0)])
+    found = standardized_gradients(rows, 6, GOAL)
+    monkeypatch.setattr(module, "FROM_ENTRIES", N + 1)
+    exact = standardized_gradients(rows, 6, GOAL)
+    assert found.refusals == exact.refusals and 1 not in found.refusals and len(found.refusals) > 2
+    np.testing.assert_allclose(found.values, exact.values, rtol=2e-9, atol=1e-9)
+    refused = list(found.refusals)
+    np.testing.assert_array_equal(found.gradients[refused], exact.gradients[refused])
+
+
+def test_memory_of_the_gradients_of_one_long_sample() -> None:
+    """Three times the sample, beside the answer."""
+    row = np.random.default_rng(3).normal(size=(1, 2**18))
+    standardized_gradients(row[:, : 2**14], 6, GOAL)
+    assert peak(lambda: standardized_gradients(row, 6, GOAL)) <= 9 * row.nbytes + 2**20
