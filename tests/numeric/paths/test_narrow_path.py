@@ -17,7 +17,6 @@ from symdecouple.errors import InvalidInput
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import coordinates, sample, x
 from symdecouple.language.statistics import kurtosis, skewness, variance
-from symdecouple.numeric.paths import projection
 from symdecouple.numeric.paths.narrow_path import Frame, NarrowPath
 
 Array = NDArray[np.float64]
@@ -145,19 +144,7 @@ def test_smaller_tolerances_come_nearer_to_the_exact_end() -> None:
 # --- rows never meet ---
 
 
-def test_long_rows_are_projected_by_inner_products_to_the_same_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = np.random.default_rng(6).normal(size=(3, 300))
-    path = NarrowPath([*MIXED, Mean(x**3), Mean(x**4), Mean(x**5)])
-    targets = path.features.values(rows).mean(axis=0)
-    found = path.normalize(rows, targets)[-1]
-    monkeypatch.setattr(projection, "_FROM_SAMPLES", 10**9)
-    expected = path.normalize(rows, targets)[-1]
-    assert not found.refusals and not expected.refusals
-    np.testing.assert_allclose(found.values, expected.values, rtol=0, atol=1e-11)
-    np.testing.assert_allclose(path.features.values(found.values), np.tile(targets, (3, 1)), rtol=1e-12, atol=1e-13)
-
-
-def test_long_rows_with_dependent_gradients_are_left_to_gram_schmidt() -> None:
+def test_dependent_gradients_count_once() -> None:
     rows = np.random.default_rng(8).normal(size=(2, 300))
     features = [*MIXED, Mean(x**3), Mean(x**3) ** 3, Mean(x**4)]
     path = NarrowPath(features)
