@@ -93,17 +93,6 @@ def noise() -> tuple[Array, DecoupledEnergies]:
     return rows, energies.decouple(rows, np.ones(9))
 
 
-def test_white_noise_before_decoupling(noise: tuple[Array, DecoupledEnergies]) -> None:
-    """12.7 +- 10.1 degrees, an independent computation; the source prints 13 +- 10. From gradients in samples."""
-    rows = noise[0].reshape(-1, 23, 23)
-    transforms = np.fft.rfft2(rows)[:, None] * responses(TILS, (23, 23))
-    gradients = np.fft.irfft2(transforms, s=(23, 23)).reshape(200, 9, 529)
-    angles = np.abs(degrees_from_orthogonal(np.einsum("rin,rjn->rij", gradients, gradients)))
-    pairs = angles[:, *np.triu_indices(9, 1)]
-    assert pairs.mean() == pytest.approx(12.7, abs=0.1)
-    assert pairs.std() == pytest.approx(10.1, abs=0.1)
-
-
 def test_white_noise_decoupled(noise: tuple[Array, DecoupledEnergies]) -> None:
     """0.18 +- 0.30 degrees; pairs with the first feature are orthogonal to rounding, the others 0.40 in square mean."""
     gradients = noise[1].gradients()

@@ -20,7 +20,7 @@ from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import coordinates, sample, x
 from symdecouple.language.statistics import kurtosis, skewness, variance
-from symdecouple.numeric.features.expressions import Compiled, as_multiprecision, average, elementwise
+from symdecouple.numeric.features.expressions import Compiled, as_multiprecision, elementwise
 from symdecouple.numeric.features.features import CompiledFeatures
 
 DATA = np.random.default_rng(7).normal(size=(3, 2, 11))
@@ -188,18 +188,6 @@ def test_derivatives_against_mpmath_differences(expr: Any) -> None:
     np.testing.assert_allclose(exact.astype(float), expected, rtol=1e-15, atol=1e-30)
 
 
-@pytest.mark.parametrize("expr", DERIVED, ids=map(str, DERIVED))
-def test_a_pullback_is_the_transpose_of_the_derivative(expr: Any) -> None:
-    rng = np.random.default_rng(3)
-    values, direction, weight = rng.normal(size=(3, 4, 9))
-    function = Compiled([expr, Mean(x**2)], x)
-    weights = [weight if function.pointwise[0] else weight[:, :1], weight[:, 1:2]]
-    pulled = function.pullback(values, weights)
-    along = function.derivative(values, direction)
-    expected = sum(average(w * d, d.shape) for w, d in zip(weights, along, strict=True))
-    np.testing.assert_allclose(average(pulled * direction, values.shape), expected, rtol=1e-12, atol=1e-13)
-
-
 @pytest.mark.parametrize("expr", [e for e in DERIVED if e.atoms(Mean) and not e.free_symbols], ids=str)
 def test_the_pullback_of_one_is_the_gradient_field(expr: Any) -> None:
     one = np.ones((3, 2, 1))
@@ -216,18 +204,6 @@ def test_along_a_symbolic_field_it_is_the_derivative_of_the_calculus() -> None:
         (found,) = Compiled([target.expr], x).derivative(DATA, direction)
         (expected,) = Compiled([derivative_along(field, target).expr], x)(DATA)
         np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-12)
-
-
-def test_many_fields_at_the_same_samples() -> None:
-    function = Compiled([skewness(), x * Mean(x**2)], x)
-    directions = np.random.default_rng(4).normal(size=(5, *DATA.shape))
-    together = function.derivative(DATA, directions)
-    weights = [directions[..., :1], directions]
-    pulled = function.pullback(DATA, weights)
-    for i, direction in enumerate(directions):
-        for one, all_of_them in zip(function.derivative(DATA, direction), together, strict=True):
-            np.testing.assert_array_equal(all_of_them[i], one)
-        np.testing.assert_array_equal(pulled[i], function.pullback(DATA, [w[i] for w in weights]))
 
 
 def test_derivatives_with_arguments_and_away_from_kinks() -> None:
