@@ -74,24 +74,6 @@ class DecoupledEnergies:
                 found[r, k] = moved
         return found
 
-    def gram(self) -> FloatArray:
-        """Return the inner products of all gradients, (R, L, L), by sums over frequencies: without a transform."""
-        bands, count = self.spectrum.bands, len(self.values)
-        n_features = self.values.shape[1]
-        out = np.zeros((count, n_features, n_features))
-        if self._offset:
-            out[:, 0, 0] = 1 / bands.grid.size
-        first = self._offset
-        for row in range(count):
-            power = np.exp(self.spectrum.log_power[row]) * bands.grid.size
-            for part in bands.chunks():
-                columns = bands.at(part)
-                factors = np.exp(self.parameters[row, first:] @ columns)
-                factors *= self.coefficients[row, first:] @ columns
-                out[row, first:, first:] += factors * (self.spectrum.shares[row, part] * power) @ factors.T
-        out[:, first:, first:] *= (2 / bands.grid.size) ** 2
-        return out
-
 
 def decoupled_energies(task: EnergyProblems) -> DecoupledEnergies:
     """Solve all levels but the last of all signals."""
