@@ -6,20 +6,16 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from symdecouple.numeric.energies.cone import Membership, cone_membership_of, dependence_of, witnesses
+from symdecouple.numeric.energies.cone import cone_membership_of, dependence_of, witnesses
 from symdecouple.numeric.energies.eigenvalues import Columns
 from symdecouple.numeric.energies.frequencies import Bands
-from tests.numeric.energies.energy_banks import kernels, responses
+from tests.numeric.energies.energy_banks import cone_membership, kernels, responses
 
 RNG = np.random.default_rng(5)
 
 
 def whole(rows: np.ndarray) -> Columns:
     return Columns(rows, rows.shape[1:])
-
-
-def cone_membership(rows: np.ndarray, target: np.ndarray) -> Membership:
-    return cone_membership_of(whole(rows), slice(None), slice(None), target)
 
 
 def distance(columns: np.ndarray, vector: np.ndarray) -> float:
