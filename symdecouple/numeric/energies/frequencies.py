@@ -67,8 +67,8 @@ class Grid:
         spectra = np.empty((len(rows), *self.half), dtype=np.complex128)
         for part in self._parts(lines.shape[1], self.shape[-1]):
             centred = lines[:, part] - means[:, None, None]
-            total += centred.reshape(len(rows), -1).sum(axis=1)
-            spectra.reshape(*lines.shape[:2], -1)[:, part] = scipy.fft.rfft(centred)
+            total += centred.reshape(len(rows), centred.shape[1] * centred.shape[2]).sum(axis=1)
+            spectra.reshape(*lines.shape[:2], self.half[-1])[:, part] = scipy.fft.rfft(centred)
         spectra = scipy.fft.fftn(spectra, axes=self.axes[:-1], overwrite_x=True) if self.shape[1:] else spectra
         spectra[self.zero] = 0
         return np.asarray(spectra), means, total / self.size
