@@ -1,11 +1,11 @@
 """Nine filter energies of an image, all levels and all gradients, beside the Fourier transform of the same image.
 
 The unit is one `scipy.fft.rfft2` of the image, measured beside each row, both in time of this thread: the smallest of
-many runs. "decouple" gives all nine decoupled energies and what their gradients need; "inner products" are those of all
-nine gradients, "gradients" are all nine as images, at least one transform each. "by hand" is the projected gradient
-flow through `scipy.integrate.solve_ivp`, level by level, with transforms inside, to rtol 1e-9. After
-`symdecouple compile`, images from 64 x 64 on are solved compiled; without, by NumPy. "memory" is what Python allocates
-in a call at most beyond the input, over the input: of "decouple", of one gradient, of "level 9".
+many runs. "decouple" gives all nine decoupled energies and what their gradients need; "gradients" are all nine as
+images, at least one transform each. "by hand" is the projected gradient flow through `scipy.integrate.solve_ivp`, level
+by level, with transforms inside, to rtol 1e-9. After `symdecouple compile`, images from 64 x 64 on are solved compiled;
+without, by NumPy. "memory" is what Python allocates in a call at most beyond the input, over the input: of "decouple",
+of the gradients, of "level 9".
 
     OPENBLAS_NUM_THREADS=1 python -m benchmarks energies
 """
@@ -96,7 +96,7 @@ def memory(function: Callable[[], Any], size: int) -> float:
 
 
 def main() -> None:
-    print(f"{'image':>14}{'rfft2':>12}{'decouple':>10}{'inner pr.':>10}{'gradients':>10}{'level 9':>9}{'by hand':>9}"
+    print(f"{'image':>14}{'rfft2':>12}{'decouple':>10}{'gradients':>10}{'level 9':>9}{'by hand':>9}"
           f"{'distance':>10}{'memory':>17}")
     for n in (64, 256, 512, 1024):
         responses = tils(n)
@@ -109,17 +109,16 @@ def main() -> None:
             energies.decouple(row, targets)
             unit, _ = seconds(partial(scipy.fft.rfft2, picture), times)
             all_levels, found = seconds(partial(energies.decouple, row, targets), times)
-            gram, _ = seconds(found.gram, times)
             gradients, _ = seconds(found.gradients, times)
             top, level = seconds(partial(energies.normalize, row, targets), times)
             hand, apart = np.nan, np.nan
-            peaks = [memory(partial(energies.decouple, row, targets), n * n), memory(partial(found.gradient, 5), n * n),
+            peaks = [memory(partial(energies.decouple, row, targets), n * n), memory(found.gradients, n * n),
                      memory(partial(energies.normalize, row, targets), n * n)]
             if n == 64 and kind == "white":
                 hand, other = seconds(partial(by_hand, picture, responses, targets), 1)
                 apart = float(np.abs(other - level.values[0]).max())
             print(f"{kind:>7}{n:>7}{unit * 1e3:10.3f}ms" + "".join(f"{t / unit:10.1f}" for t in (
-                all_levels, gram, gradients)) + f"{top / unit:9.1f}{hand / unit:9.0f}{apart:10.1e}"
+                all_levels, gradients)) + f"{top / unit:9.1f}{hand / unit:9.0f}{apart:10.1e}"
                 + "".join(f"{x:7.2f}" for x in peaks), flush=True)
 
 

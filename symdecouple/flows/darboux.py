@@ -81,19 +81,13 @@ def _cofactors(functions: Functions, known: Sequence[Any], order: int) -> Iterat
     if order == 1:
         return
     if frame.size == 1:
-        yield [sum((_partial(functions, c, q) for q, c in frame.forms[0].items()), field.zero)]
+        yield [sum((functions.partial(q, c) for q, c in frame.forms[0].items()), field.zero)]
     for q in frame.coordinates:
         rates = [form.get(q, field.zero) for form in frame.forms]
         yield from ([factor * c for c in rates] for factor in (1, -1))
     for count in range(2, order + 1):
         for group in combinations_with_replacement(own, count):
             yield [sum(parts, field.zero) for parts in zip(*group, strict=True)]
-
-
-def _partial(functions: Functions, element: Any, coordinate: Any) -> Any:
-    field = functions.coefficients.field
-    along = dict.fromkeys(functions.frame.coordinates, field.zero) | {coordinate: field.one}
-    return functions.coefficients.differential(element, along)
 
 
 def is_darboux(functions: Functions, element: Any) -> bool:

@@ -24,7 +24,7 @@ from symdecouple.calculus.coordinate_frame import CoordinateFrame
 from symdecouple.calculus.span import PRIME, Snapshot, modular_pivots, solve
 from symdecouple.language.budget import Budget, check
 
-__all__ = ["Functions", "Term", "null_space", "rationals"]
+__all__ = ["Functions", "Term", "cleared", "echelon", "null_space", "rationals"]
 
 MORE = 12
 """Equations beyond the number of unknowns: each divides the chance of a false relation by the prime."""
@@ -88,7 +88,7 @@ class Functions:
         absent = {self.generators.index(q) for q in self.resting if q in self.generators} - {*self.present}
         self.parameters = [k for k in range(len(self.generators)) if k not in self.moving and k not in absent]
         self._rates = [{k: self.rate(i, self.elements[k]) for k in self.moving} for i in range(frame.size)]
-        self._partials = [{k: self._partial(q, self.elements[k]) for k in self.moving} for q in frame.coordinates]
+        self._partials = [{k: self.partial(q, self.elements[k]) for k in self.moving} for q in frame.coordinates]
         self.known: list[list[int]] = []
         self._points: list[Point] = []
         self._rng = random.Random(SEED)
@@ -123,13 +123,14 @@ class Functions:
         for i, row in enumerate(self._rates):
             row[place] = self.rate(i, element)
         for q, row in zip(self.frame.coordinates, self._partials, strict=True):
-            row[place] = self._partial(q, element)
+            row[place] = self.partial(q, element)
         for point in self._points:
             self._complete(point, self._rates)
         self._complete(self.probe, self._partials)
         return place
 
-    def _partial(self, coordinate: Symbol, element: Any) -> Any:
+    def partial(self, coordinate: Symbol, element: Any) -> Any:
+        """Return the derivative of an element by a coordinate."""
         field = self.coefficients.field
         along = dict.fromkeys(self.frame.coordinates, field.zero) | {coordinate: field.one}
         return self.coefficients.differential(element, along)
@@ -332,22 +333,33 @@ def _value(exponents: Mapping[int, int], point: Point) -> int:
 
 def null_space(rows: list[list[int]], size: int) -> list[dict[int, int]]:
     """Return a basis of the vectors that all rows annihilate, modulo the prime, each 1 at a column of its own."""
+    pivots = echelon(rows)
+    return [{free: 1, **{column: -row[free] % PRIME for column, row in pivots.items() if row[free]}}
+            for free in range(size) if free not in pivots]
+
+
+def echelon(rows: list[list[int]]) -> dict[int, list[int]]:
+    """Return a basis of the span of rows modulo the prime: by its column, each 1 there, where the others are 0."""
     pivots: dict[int, list[int]] = {}
     for given in rows:
         check()
-        if len(pivots) == size:
-            return []
-        row = given
-        for column, other in pivots.items():
-            row = _without(row, other, column)
+        if len(pivots) == len(given):
+            break
+        row = cleared(given, pivots)
         new = next((k for k, value in enumerate(row) if value), None)
         if new is None:
             continue
         inverse = pow(row[new], -1, PRIME)
         row = [inverse * a % PRIME for a in row]
         pivots = {column: _without(other, row, new) for column, other in pivots.items()} | {new: row}
-    return [{free: 1, **{column: -row[free] % PRIME for column, row in pivots.items() if row[free]}}
-            for free in range(size) if free not in pivots]
+    return pivots
+
+
+def cleared(row: list[int], pivots: Mapping[int, list[int]]) -> list[int]:
+    """Return a row without its part along a basis of `echelon`."""
+    for column, other in pivots.items():
+        row = _without(row, other, column)
+    return row
 
 
 def _without(row: list[int], pivot: list[int], column: int) -> list[int]:

@@ -44,7 +44,7 @@ from symdecouple.flows.normalizer_templates import (
     triple_image,
 )
 from symdecouple.flows.source import function_text, kernels_for, numpy_text
-from symdecouple.flows.steps import TARGET, Step, undone
+from symdecouple.flows.steps import TARGET, Step, composed, undone
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
 
@@ -169,14 +169,7 @@ def _without_types(text: str) -> str:
 
 def _plain(recipe: Recipe, expr: Expr) -> Expr:
     """Return an expression in our own sample: the name of the user's does not reach the text."""
-    sample = recipe.features.sample
-    return _in_x(expr, sample) if sample != X or expr.has(Mean) else expr
-
-
-def _in_x(expr: Expr, sample: Expr) -> Expr:
-    if isinstance(expr, Mean):
-        return Mean(_in_x(expr.opened(sample), sample))
-    return X if expr == sample else expr.func(*(_in_x(a, sample) for a in expr.args)) if expr.args else expr
+    return composed(expr, X, recipe.features.sample)
 
 
 def _statements(exprs: Sequence[Expr]) -> tuple[list[str], list[str]]:

@@ -14,9 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.fft import irfftn, rfftn
 from sympy import Expr, latex
 
 from symdecouple.errors import InvalidInput
@@ -47,8 +44,6 @@ class SpectralFlow:
     >>> flow = SpectralFlow(tuple(FeatureSet([Mean(x), Mean(h(x)**2), Mean(x**2)])), mean=True)
     >>> print(flow.formula)
     v1 + ifft(exp((a1*abs(H2)**2 + a2)/2) * fft(x - Mean(x))), H2 the response of h
-    >>> flow.apply(np.array([1.0, 2, 3, 2]), [0.0, 2 * np.log(2)], np.array([[0.0, 1, 4], [1, 1, 1]]), v1=5).tolist()
-    [3.0, 5.0, 7.0, 5.0]
     """
 
     features: Sequence[Any]
@@ -90,71 +85,26 @@ class SpectralFlow:
         latest : int, optional
             Write out only so many features, the last ones; default all.
         """
-        if latest is not None and latest < len(self._weights):
-            return self._latex_short(latest)
-        k, x = len(self.features), latex(self._sample)
+        k, x, weights = len(self.features), latex(self._sample), self._weights
+        parts = [rf"a_{{{i}}} {w.latex}".strip() for i, w in enumerate(weights, 1)]
+        unknowns = [rf"a_{{{i}}}" for i in range(1, len(weights) + 1)]
         wanted = [rf"v_{{{j}}}" for j in range(1, k + 1)] if values is None else [latex(v) for v in values]
-        exponent = " + ".join(rf"a_{{{i}}} {w.latex}".strip() for i, w in enumerate(self._weights, 1))
+        if latest is not None and latest < len(weights):
+            parts, unknowns, weights = _ends(parts, r"\cdots"), _ends(unknowns, r"\ldots"), weights[-latest:]
+            wanted[0], equations = "v_{1}", rf"f_{{j}}(N_{{{k}}}({x})) = v_{{j}},\ j \le {k}"
+        else:
+            equations = r",\ ".join(rf"{latex(f.expr)}\Big|_{{N_{{{k}}}({x})}} = {v}" for f, v in
+                                    zip(self.features[self.mean :], wanted[self.mean :], strict=True))
         inside = rf"{x} - {latex(Mean(self._sample))}" if self.mean else x
-        factor = rf"e^{{\frac{{1}}{{2}}\left({exponent}\right)}}"
+        factor = rf"e^{{\frac{{1}}{{2}}\left({' + '.join(parts)}\right)}}"
         moved = rf"\mathcal{{F}}^{{-1}}\left[{factor} \mathcal{{F}}\left({inside}\right)\right]"
         shown = rf"{wanted[0]} + {moved}" if self.mean else moved
-        equations = r",\ ".join(rf"{latex(f.expr)}\Big|_{{N_{{{k}}}({x})}} = {v}" for f, v in
-                                zip(self.features[self.mean :], wanted[self.mean :], strict=True))
-        unknowns = ", ".join(f"a_{{{i}}}" for i in range(1, len(self._weights) + 1))
-        legend = "".join(rf",\quad {w.name_latex} = \mathcal{{F}} {latex(w.filter)}" for w in self._weights
+        legend = "".join(rf",\quad {w.name_latex} = \mathcal{{F}} {latex(w.filter)}" for w in weights
                          if w.filter is not None)
-        return rf"N_{{{k}}}({x}) = {shown},\quad {unknowns}:\ {equations}{legend}"
-
-    def _latex_short(self, latest: int) -> str:
-        k, x, weights = len(self.features), latex(self._sample), self._weights
-        exponent = " + ".join(_ends([rf"a_{{{i}}} {w.latex}".strip() for i, w in enumerate(weights, 1)], r"\cdots"))
-        inside = rf"{x} - {latex(Mean(self._sample))}" if self.mean else x
-        factor = rf"e^{{\frac{{1}}{{2}}\left({exponent}\right)}}"
-        shown = rf"\mathcal{{F}}^{{-1}}\left[{factor} \mathcal{{F}}\left({inside}\right)\right]"
-        legend = "".join(rf",\quad {w.name_latex} = \mathcal{{F}} {latex(w.filter)}" for w in weights[-latest:]
-                         if w.filter is not None)
-        first = "v_{1} + " if self.mean else ""
-        unknowns = ", ".join(_ends([rf"a_{{{i}}}" for i in range(1, len(weights) + 1)], r"\ldots"))
-        return (rf"N_{{{k}}}({x}) = {first}{shown},\quad {unknowns}:\ f_{{j}}(N_{{{k}}}({x}))"
-                rf" = v_{{j}},\ j \le {k}{legend}")
+        return rf"N_{{{k}}}({x}) = {shown},\quad {', '.join(unknowns)}:\ {equations}{legend}"
 
     def _repr_latex_(self) -> str:
         return rf"$\displaystyle {self.latex()}$"
-
-    def apply(self, samples: ArrayLike, parameters: ArrayLike, weights: NDArray[np.float64], v1: float = 0.0) -> Any:
-        """Return the flow at time a.
-
-        Parameters
-        ----------
-        samples : array_like ``(..., *shape)``
-        parameters : array_like (M,)
-            a, one for each quadratic feature.
-        weights : array ``(M, *half)``
-            Their eigenvalues at the frequencies of `numpy.fft.rfftn` of the shape.
-        v1 : float
-            The mean of the result, where the mean comes first.
-
-        Returns
-        -------
-        array ``(..., *shape)``
-            float64.
-        """
-        given, a = np.asarray(samples, dtype=np.float64), np.asarray(parameters, dtype=np.float64)
-        shape = given.shape[given.ndim - weights.ndim + 1 :]
-        if given.ndim < weights.ndim - 1 or weights.shape[1:] != (*shape[:-1], shape[-1] // 2 + 1):
-            raise InvalidInput(f"samples of shape {given.shape} and eigenvalues of shape {weights.shape} were given; "
-                               "these are expected at the frequencies of rfftn")
-        if a.shape != (len(weights),) or len(weights) != len(self._weights):
-            raise InvalidInput(f"{len(self._weights)} quadratic features take as many parameters and eigenvalues, got "
-                               f"{a.shape} and {weights.shape}")
-        axes = tuple(range(-len(shape), 0))
-        factors = np.exp(np.tensordot(a, weights, 1) / 2)
-        if self.mean:
-            given = given - given.mean(axis=axes, keepdims=True)
-            factors[(0,) * len(shape)] = 0
-        moved = irfftn(rfftn(given, axes=axes) * factors, s=shape, axes=axes)
-        return moved + v1 if self.mean else moved
 
     @property
     def _sample(self) -> Any:

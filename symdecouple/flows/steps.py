@@ -82,17 +82,6 @@ class Step:
         return "implicit" if self.time is None else "explicit"
 
     @property
-    def equation(self) -> Expr | None:
-        """What vanishes at the wanted t: f(N(phi_t(N(x)))) - `TARGET`, in the sample's averages; None without `before`.
-
-        Written out when it is asked for: along flows with special functions that takes SymPy many seconds.
-        """
-        if self.before is None:
-            return None
-        sample = self.feature.sample
-        return composed(self.feature.expr, _moved(self.before, self.flow, sample), sample) - TARGET
-
-    @property
     def takes_branch(self) -> bool:
         """True where several t solve the equation, and the sign of a statistic at the sample chooses one."""
         return self.time is not None and any(node.has(Mean) for node in self.time.atoms(Abs))

@@ -18,8 +18,7 @@ from typing import Any
 from sympy.polys.domains import PolynomialRing
 from sympy.polys.matrices import DomainMatrix
 
-from symdecouple.calculus.span import PRIME
-from symdecouple.flows.linear_relations import Functions, null_space, rationals
+from symdecouple.flows.linear_relations import Functions, cleared, echelon, null_space, rationals
 from symdecouple.language.budget import check
 
 __all__ = ["determinants"]
@@ -64,9 +63,9 @@ def _symmetries(functions: Functions) -> list[list[Any]]:
     for m in range(len(candidates) + 4):
         check()
         point = functions.point(m).snapshot
-        span = [[point.at(form[q]) if q in form else 0 for q in frame.coordinates] for form in frame.forms]
+        pivots = echelon([[point.at(form[q]) if q in form else 0 for q in frame.coordinates] for form in frame.forms])
         for row in brackets:
-            reduced = _modulo(span, [[point.at(c) if c != 0 else 0 for c in w] for w in row])
+            reduced = [cleared([point.at(c) if c != 0 else 0 for c in w], pivots) for w in row]
             rows += [list(column) for column in zip(*reduced, strict=True)]
     found = []
     for vector in null_space(rows, len(candidates)):
@@ -87,22 +86,3 @@ def _bracket(functions: Functions, w: list[Any], i: int) -> list[Any]:
         moved = coefficients.differential(frame.forms[i][q], along) if q in frame.forms[i] else coefficients.field.zero
         out.append(moved - functions.rate(i, own))
     return out
-
-
-def _modulo(span: list[list[int]], vectors: list[list[int]]) -> list[list[int]]:
-    """Return vectors without their parts along a span, on some coordinates of its own."""
-    pivots: dict[int, list[int]] = {}
-    for given in span:
-        row = _cleared(given, pivots)
-        place = next((k for k, value in enumerate(row) if value), None)
-        if place is not None:
-            inverse = pow(row[place], -1, PRIME)
-            pivots[place] = [inverse * a % PRIME for a in row]
-    return [_cleared(vector, pivots) for vector in vectors]
-
-
-def _cleared(row: list[int], pivots: dict[int, list[int]]) -> list[int]:
-    for place, pivot in pivots.items():
-        if factor := row[place]:
-            row = [(a - factor * b) % PRIME for a, b in zip(row, pivot, strict=True)]
-    return row

@@ -105,26 +105,18 @@ SEVERAL: list[tuple[Any, Any, tuple[Any, ...]]] = [
 ]
 
 
-@pytest.mark.parametrize(("space", "columns", "integrals"), SEVERAL, ids=lambda v: str(v)[:40])
-def test_integrals_of_several_fields(space: Any, columns: Any, integrals: tuple[Any, ...]) -> None:
-    found = first_integrals([VectorField(column, space) for column in columns], budget=40)
+FIELDS = SINGLE + CONICS + [([VectorField(column, space) for column in columns], integrals)
+                            for space, columns, integrals in SEVERAL]
+
+
+@pytest.mark.parametrize(("fields", "integrals"), FIELDS, ids=lambda v: str(v)[:50])
+def test_integrals(fields: list[VectorField], integrals: tuple[Any, ...]) -> None:
+    found = first_integrals(fields, budget=40)
+    subject = found.closure.subject
     assert found.expected == len(integrals) and found.complete and found.verify()
     for h in integrals:
-        assert is_constant_along(found.closure.subject, h)
-    point = {q: sp.Rational(11 + 2 * k, 17) for k, q in enumerate(space)}
-    jacobian = Matrix([[h.diff(q).subs(point).evalf(40) for q in space] for h in (*found.functions, *integrals)])
-    assert jacobian.rank(iszerofunc=lambda v: abs(v) < 1e-20) == len(integrals)
-
-
-@pytest.mark.parametrize(("field", "integrals"), SINGLE + CONICS, ids=lambda v: str(v)[:50])
-def test_integrals_of_one_field(field: list[VectorField], integrals: tuple[Any, ...]) -> None:
-    found = first_integrals(field, budget=40)
-    subject = found.closure.subject
-    assert found.expected == len(subject.coordinates) - 1 == len(integrals)
-    assert found.complete and found.verify()
-    for h in integrals:
         assert is_constant_along(subject, h)
-    point = dict(zip([x, y, z, a, b], [sp.Rational(k, 17) for k in (11, 13, 19, 29, 31)], strict=True))
+    point = {q: sp.Rational(k, 17) for q, k in zip([x, y, z, w, t, a, b], (11, 13, 19, 21, 23, 29, 31), strict=True)}
     jacobian = Matrix([[h.diff(q).subs(point).evalf(40) for q in subject.coordinates]
                        for h in (*found.functions, *integrals)])
     assert jacobian.rank(iszerofunc=lambda v: abs(v) < 1e-20) == len(integrals)

@@ -366,12 +366,3 @@ def test_a_formula_for_a_part_of_the_line_is_for_that_part() -> None:
     assert f(1.0, 2.0) == pytest.approx(there, rel=1e-9)
     with pytest.raises(Refused, match="no formula was found"):
         f(-3.0, 0.1, dps=20)
-
-
-@table
-def test_numbers_agree_with_a_numeric_integrator(field: Any) -> None:
-    f, v = made(field), FIELDS[field][0]
-    for x0 in FIELDS[field][1]:
-        for t in times_of(f, x0):
-            there = solve_ivp(lambda _, y: v(y), (0, t), [x0], method="DOP853", rtol=1e-12, atol=1e-13).y[0, -1]
-            assert f(x0, t) == pytest.approx(there, rel=1e-9, abs=1e-10)

@@ -72,7 +72,7 @@ def test_standardization_comes_out(features: list[Expr]) -> None:
     assert simplify(close(second.formula - (x - M) / S, x)) == 0
     assert second.formula == (x - M) / S
     assert [s.kind for s in (first, second, third)] == ["explicit", "explicit", "implicit"]
-    assert third.time is None and third.formula is None and third.equation is not None
+    assert third.time is None and third.formula is None
 
 
 @pytest.mark.parametrize("features", STANDARD)
@@ -133,17 +133,11 @@ def test_solved_time_brings_the_feature_to_the_target(feature: Expr, target: Exp
     assert first.time == TARGET - M
 
 
-def test_equation_vanishes_at_the_time() -> None:
-    second = steps_of([M, variance()], [0, 1])[1]
-    t = second.time.xreplace({TARGET: Integer(4)})
-    assert simplify(close(second.equation.xreplace({TIME: t, TARGET: Integer(4)}), x)) == 0
-
-
-def test_without_a_value_before_no_equation_follows() -> None:
+def test_without_a_value_before_no_formula_follows() -> None:
     flows = [x + TIME, x * exp(TIME)]
     steps = make_steps([Feature(M), Feature(variance())], flows, [None, None], x)
     assert steps[0].time is not None and steps[0].formula is None
-    assert steps[1].equation is None and steps[1].kind == "implicit"
+    assert steps[1].kind == "implicit"
 
 
 def shifted(feature: Expr, value: Any) -> Step:
@@ -204,7 +198,7 @@ def test_values_that_no_sample_takes_after_the_mean() -> None:
 @pytest.mark.parametrize("feature", [M**4 + M, M + exp(M), sin(M), Mean(x**2) + M**3])
 def test_what_is_not_solved_stays_implicit(feature: Expr) -> None:
     step = shifted(feature, Integer(1))
-    assert step.kind == "implicit" and step.equation is not None
+    assert step.kind == "implicit"
 
 
 def test_symbols_as_values() -> None:

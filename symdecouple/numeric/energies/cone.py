@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 from symdecouple.numeric.energies.eigenvalues import EPS, Columns
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
-__all__ = ["Dependence", "Membership", "cone_membership_of", "dependence_of", "witnesses"]
+__all__ = ["Dependence", "Membership", "cone_membership_of", "dependence_of", "highest", "some", "units_of",
+           "witnesses"]
 
 _TOLERANCE = 1e-12  # of unit vectors: as near to the boundary from outside as the iteration gets from inside
 _CLEAR = 1e-4  # what a constraint is below on a face; half of it is what 1e-16 of another one can buy there
@@ -35,7 +36,7 @@ _VIOLATED = 1e-9  # of a constraint that is not there yet, in the unit of the st
 _ADDED = 64  # constraints added at a time
 _SETS, _LOOKED_AT, _PIVOT = 3, 2**12, 1e-6  # of witnesses; frequencies for them; the last pivot over the first one
 
-_Parts = Callable[[], Iterable[FloatArray]]  # some columns after the others, from the first one each time
+Parts = Callable[[], Iterable[FloatArray]]  # some columns after the others, from the first one each time
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +74,28 @@ def dependence_of(columns: Columns, is_active: NDArray[np.bool_] | slice) -> Dep
     >>> found.independent.tolist(), found.coefficients[1].round(12).tolist()
     ([True, False, True], [2.0, 0.0, 0.0])
     """
-    parts = _some(columns, slice(None), is_active)
-    return _dependence(parts(), _largest(parts, len(columns)))
+    m, lines = len(columns), columns.lines
+    parts = some(columns, slice(None), is_active)
+    if lines.is_plain or not isinstance(is_active, slice):
+        scale = _largest(parts, m)
+        return _dependence(_triangle(parts(), m) / np.where(scale > 0, scale, 1), scale)
+    triangles = []  # of products of lines: the products of theirs
+    for outer, inner in (lines.outer[:, 1:], lines.inner), (lines.outer[:, :1], lines.inner[:, is_active.start :]):
+        one, other = (_triangle([part], len(part)) for part in (outer, inner))
+        triangles.append((one[:, None, lines.places[0]] * other[:, lines.places[1]]).reshape(-1, m))
+    scale = columns.largest
+    return _dependence(np.vstack(triangles) * (lines.scales / np.where(scale > 0, scale, 1)), scale)
 
 
-def _some(columns: Columns, wanted: NDArray[np.bool_] | slice, is_active: NDArray[np.bool_] | slice) -> _Parts:
+def _triangle(parts: Iterable[FloatArray], m: int) -> FloatArray:
+    """R of the columns that the parts (m, ...) are the rows of."""
+    triangle = np.zeros((0, m))
+    for part in parts:
+        triangle = np.asarray(np.linalg.qr(np.vstack([triangle, part.T]), mode="r"))
+    return triangle
+
+
+def some(columns: Columns, wanted: NDArray[np.bool_] | slice, is_active: NDArray[np.bool_] | slice) -> Parts:
     """Some features at some frequencies: where a mask is true, or from the start of a slice on."""
 
     def parts() -> Iterator[FloatArray]:
@@ -90,7 +108,7 @@ def _some(columns: Columns, wanted: NDArray[np.bool_] | slice, is_active: NDArra
     return parts
 
 
-def _largest(parts: _Parts, m: int) -> FloatArray:
+def _largest(parts: Parts, m: int) -> FloatArray:
     """The largest entry of each row."""
     out = np.zeros(m)
     for part in parts():
@@ -98,11 +116,8 @@ def _largest(parts: _Parts, m: int) -> FloatArray:
     return out
 
 
-def _dependence(parts: Iterable[FloatArray], scale: FloatArray) -> Dependence:
+def _dependence(triangle: FloatArray, scale: FloatArray) -> Dependence:
     m = len(scale)
-    triangle, unit = np.zeros((0, m)), np.where(scale > 0, scale, 1)
-    for part in parts:
-        triangle = np.asarray(np.linalg.qr(np.vstack([triangle, (part / unit[:, None]).T]), mode="r"))
     independent, coefficients = np.zeros(m, dtype=np.bool_), np.zeros((m, m))
     for j in range(m):
         column, before = triangle[:, j], np.flatnonzero(independent)
@@ -140,19 +155,12 @@ def cone_membership_of(columns: Columns, wanted: NDArray[np.bool_] | slice, is_a
     >>> [cone_membership_of(quadrant, all_, all_, np.array(v)).where for v in ([2.0, 1], [1.0, 0], [1.0, -1])]
     ['inside', 'boundary', 'outside']
     """
-    return _membership(_some(columns, wanted, is_active), target)
+    return _membership(some(columns, wanted, is_active), target)
 
 
-def _membership(parts: _Parts, target: FloatArray) -> Membership:
-    scale = _largest(parts, len(target))
-    scale = np.where(scale > 0, scale, 1)
-
-    def units() -> Iterator[FloatArray]:
-        for part in parts():
-            columns = part / scale[:, None]
-            lengths = np.linalg.norm(columns, axis=0)
-            yield columns[:, lengths > 0] / lengths[lengths > 0]
-
+def _membership(parts: Parts, target: FloatArray) -> Membership:
+    scale, units = units_of(parts, len(target))
+    box = np.array([[-1.0, 1.0]] * len(target))
     total, count = np.zeros(len(target)), 0
     for part in units():
         total, count = total + part.sum(axis=1), count + part.shape[1]
@@ -163,41 +171,57 @@ def _membership(parts: _Parts, target: FloatArray) -> Membership:
         return Membership("outside" if length else "inside", v / max(length, 1e-300) / scale)
     if length:
         v = v / length
-        away = _highest(units, v, np.zeros(0))
+        away = highest(units, v, box, np.zeros(0))
         if v @ away > _TOLERANCE:
             return Membership("outside", away / scale)
-    along = _highest(units, -total / count, v if length else np.zeros(0))  # the origin is interior to a subspace
+    along = highest(units, -total / count, box, v if length else np.zeros(0))  # the origin is interior to a subspace
     if min(float((part.T @ along).min(initial=0)) for part in units()) < -_CLEAR:
         return Membership("boundary", along / scale if length else along)
     return Membership("inside", np.zeros(len(target)))
 
 
-def _highest(units: _Parts, objective: FloatArray, floor: FloatArray) -> FloatArray:
-    """Maximize objective.d over |d_j| <= 1 with d.w <= 0 for all columns, and d.floor >= 0 where there is one."""
+def units_of(parts: Parts, m: int) -> tuple[FloatArray, Parts]:
+    """Return the largest entries of rows, 1 for rows of zeros, and columns of length 1 in units of these."""
+    scale = _largest(parts, m)
+    scale[scale == 0] = 1
+
+    def units() -> Iterator[FloatArray]:
+        for part in parts():
+            columns = part / scale[:, None]
+            lengths = np.linalg.norm(columns, axis=0)
+            yield columns[:, lengths > 0] / lengths[lengths > 0]
+
+    return scale, units
+
+
+def highest(units: Parts, objective: FloatArray, limits: FloatArray, floor: FloatArray) -> FloatArray:
+    """Maximize objective.d within limits (M, 2), with d.w <= 0 for all columns, and d.floor >= 0 where there is one.
+
+    Columns have length 1. NaN where no d is found.
+    """
     from scipy.optimize import linprog
 
     m = len(objective)
     below = -floor.reshape(-1, m) if floor.size else np.zeros((0, m))
     chosen, places = _extreme(units, m)
-    direction = np.zeros(m)
+    direction, origin = np.full(m, np.nan), np.zeros(m)
     for scale in _SCALES:
-        origin = direction
         while True:
             upper = np.vstack([below, chosen.T])
-            limits = np.column_stack([-1 - origin, 1 - origin]) / scale
-            solved = linprog(-objective / scale, A_ub=upper, b_ub=-(upper @ origin) / scale, bounds=limits,
-                             method="highs", options=_PRECISE)
+            solved = linprog(-objective / scale, A_ub=upper, b_ub=-(upper @ origin) / scale,
+                             bounds=(limits - origin[:, None]) / scale, method="highs", options=_PRECISE)
             if solved.x is None:
                 return direction
             direction = origin + scale * np.asarray(solved.x, dtype=np.float64)
-            columns, found = _violated(units, direction, places, scale * _VIOLATED)
+            columns, found = _violated(units, direction, places, scale * _VIOLATED * max(1, np.abs(direction).max()))
             if not len(found):
                 break
             chosen, places = np.hstack([chosen, columns]), np.concatenate([places, found])
+        origin = direction
     return direction
 
 
-def _violated(units: _Parts, direction: FloatArray, known: IntArray, least: float) -> tuple[FloatArray, IntArray]:
+def _violated(units: Parts, direction: FloatArray, known: IntArray, least: float) -> tuple[FloatArray, IntArray]:
     """The columns, and their places, that a direction exceeds the most by more than so much; no known ones."""
     values, columns, found, first = np.zeros(0), np.zeros((len(direction), 0)), np.zeros(0, dtype=np.intp), 0
     for part in units():
@@ -212,7 +236,7 @@ def _violated(units: _Parts, direction: FloatArray, known: IntArray, least: floa
     return columns[:, worst], found[worst]
 
 
-def _extreme(units: _Parts, m: int) -> tuple[FloatArray, IntArray]:
+def _extreme(units: Parts, m: int) -> tuple[FloatArray, IntArray]:
     """The columns with the largest and the smallest entry in each row, and their places, without repetition."""
     best, columns = np.full(2 * m, -np.inf), np.zeros((m, 2 * m))
     places, first = np.zeros(2 * m, dtype=np.intp), 0

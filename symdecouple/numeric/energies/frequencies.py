@@ -64,17 +64,12 @@ class Grid:
         """Return the transforms of rows without their means, these, and what their rounding leaves out: by parts."""
         means, total = rows.mean(axis=1), np.zeros(len(rows))
         lines = rows.reshape(len(rows), self.size // self.shape[-1], self.shape[-1])
-        if lines[:1].size <= BLOCK:  # one call
-            centred = rows - means[:, None]
-            total = centred.sum(axis=1)
-            spectra = scipy.fft.rfftn(centred.reshape(-1, *self.shape), axes=self.axes)
-        else:
-            spectra = np.empty((len(rows), *self.half), dtype=np.complex128)
-            for part in self._parts(lines.shape[1], self.shape[-1]):
-                centred = lines[:, part] - means[:, None, None]
-                total += centred.reshape(len(rows), -1).sum(axis=1)
-                spectra.reshape(*lines.shape[:2], -1)[:, part] = scipy.fft.rfft(centred)
-            spectra = scipy.fft.fftn(spectra, axes=self.axes[:-1], overwrite_x=True) if self.shape[1:] else spectra
+        spectra = np.empty((len(rows), *self.half), dtype=np.complex128)
+        for part in self._parts(lines.shape[1], self.shape[-1]):
+            centred = lines[:, part] - means[:, None, None]
+            total += centred.reshape(len(rows), centred.shape[1] * centred.shape[2]).sum(axis=1)
+            spectra.reshape(*lines.shape[:2], self.half[-1])[:, part] = scipy.fft.rfft(centred)
+        spectra = scipy.fft.fftn(spectra, axes=self.axes[:-1], overwrite_x=True) if self.shape[1:] else spectra
         spectra[self.zero] = 0
         return np.asarray(spectra), means, total / self.size
 

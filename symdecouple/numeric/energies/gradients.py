@@ -13,7 +13,6 @@ cost M(M-1)/2 numbers a signal, and one transform each where they are wanted as 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 import numpy as np
 
@@ -29,7 +28,6 @@ __all__ = ["DecoupledEnergies", "decoupled_energies"]
 
 _TINY = float(np.finfo(np.float64).tiny)
 _ROUNDING = (8 * EPS) ** 2  # of a power spectrum
-_FEW = 16  # signals whose levels are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,24 +74,6 @@ class DecoupledEnergies:
                 found[r, k] = moved
         return found
 
-    def gram(self) -> FloatArray:
-        """Return the inner products of all gradients, (R, L, L), by sums over frequencies: without a transform."""
-        bands, count = self.spectrum.bands, len(self.values)
-        n_features = self.values.shape[1]
-        out = np.zeros((count, n_features, n_features))
-        if self._offset:
-            out[:, 0, 0] = 1 / bands.grid.size
-        first = self._offset
-        for row in range(count):
-            power = np.exp(self.spectrum.log_power[row]) * bands.grid.size
-            for part in bands.chunks():
-                columns = bands.at(part)
-                factors = np.exp(self.parameters[row, first:] @ columns)
-                factors *= self.coefficients[row, first:] @ columns
-                out[row, first:, first:] += factors * (self.spectrum.shares[row, part] * power) @ factors.T
-        out[:, first:, first:] *= (2 / bands.grid.size) ** 2
-        return out
-
 
 def decoupled_energies(task: EnergyProblems) -> DecoupledEnergies:
     """Solve all levels but the last of all signals."""
@@ -107,8 +87,7 @@ def decoupled_energies(task: EnergyProblems) -> DecoupledEnergies:
         last[row] = first - 1
         if outcome is not None:
             refusals[row] = outcome
-    levels_of = _levels if count <= _FEW else _levels.__wrapped__
-    owner, levels, own, places = levels_of(tuple(last.tolist()), m, offset)
+    owner, levels, own, places = _levels(last, m, offset)
     problems = task.problems(owner, levels)
     found, unreachable = task.solved(problems, levels)
     values, solved = _values(task, found, owner, own), -_coefficients(problems, found, own)
@@ -131,11 +110,9 @@ def decoupled_energies(task: EnergyProblems) -> DecoupledEnergies:
     return DecoupledEnergies(energies, parameters, coefficients, residual, refusals, task.spectrum)
 
 
-@lru_cache(maxsize=8)
-def _levels(last: tuple[int, ...], m: int, offset: int) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """The row, the level, the energy that is decoupled there, and the place of each problem; not to be written to."""
-    counts = [k - offset + 1 for k in last]
-    owner = np.arange(len(last)).repeat(counts)
+def _levels(last: IntArray, m: int, offset: int) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """The row, the level, the energy that is decoupled there, and the place of each problem."""
+    owner = np.arange(len(last)).repeat(last - offset + 1)
     levels = np.concatenate([np.zeros(0, dtype=np.intp), *(np.arange(offset, k + 1) for k in last)])
     return owner, levels, levels - offset, owner * m + levels - offset
 

@@ -6,19 +6,15 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from sympy import Dummy
 
 from symdecouple.calculus.gradient import gradient
 from symdecouple.errors import UnsupportedExpression
 from symdecouple.language.feature_set import FeatureSet
-from symdecouple.language.filtered import DcGain, Filtered, Unit
-from symdecouple.language.mean import Mean
-from symdecouple.numeric.features.expressions import Compiled, average, function_of
+from symdecouple.numeric.features.expressions import Compiled, average
 from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = ["CompiledFeatures", "Features"]
@@ -80,7 +76,6 @@ class CompiledFeatures:
         self._values = Compiled([f.expr for f in features], self._sample)
         self._fields = [gradient(f).in_sample(self._sample).expr for f in features]
         self._gradients: dict[tuple[int, tuple[int, ...] | None], Compiled] = {}
-        self._together: dict[int, Callable[[Array], list[Any]] | None] = {}
         self._grid: tuple[int, ...] | None = None
         self._low, self._high = (float(end) for end in self._sample.interval)
         self._is_everywhere = np.isinf([self._low, self._high]).all()
@@ -101,8 +96,7 @@ class CompiledFeatures:
     def gradients(self, rows: Array, count: int | None = None) -> Array:
         """Return v = N grad f of the first `count` features (default all), of shape (..., count, N)."""
         count = len(self) if count is None else count
-        plain = self._plain(count) if rows.dtype == np.float64 else None
-        fields = self._compiled(count)(rows) if plain is None else plain(rows)
+        fields = self._compiled(count)(rows)
         stacked = np.empty((len(fields), *rows.shape), dtype=rows.dtype)  # each field in one piece of memory
         for place, field in zip(stacked, fields, strict=True):
             place[...] = field
@@ -134,14 +128,6 @@ class CompiledFeatures:
                 self._gradients[count, None] = Compiled(self._fields[:count], self._sample)
             self._gradients[key] = self._gradients[count, None].on(self._grid)
         return self._gradients[key]
-
-    def _plain(self, count: int) -> Callable[[Array], list[Any]] | None:
-        """One function for all fields, where they are functions of the number alone: calls are what short rows cost."""
-        if count not in self._together:
-            x, fields = Dummy("x", real=True), self._fields[:count]
-            self._together[count] = None if any(f.has(Mean, Filtered, DcGain, Unit) for f in fields) else function_of(
-                [x], [f.xreplace({self._sample: x}) for f in fields], False)
-        return self._together[count]
 
     def _inside(self, rows: Array, found: Array, n_axes: int) -> Array:
         if self._is_everywhere:

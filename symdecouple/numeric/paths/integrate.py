@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from symdecouple.numeric.paths.runge_kutta import CASH_KARP, FIFTH, NODES, STAGES, THIRD, VERNER, WEIGHTS
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
-from symdecouple.numeric.samples.matrix import row_scales
 
 __all__ = [
     "DOP853", "FIFTH", "NODES", "PAIRS", "STAGES", "THIRD", "WEIGHTS", "AfterStep", "AfterStepPullback", "End",
@@ -69,6 +68,7 @@ _BACK_SUMS = [np.array([row.get(i, 0.0) for row in (*STAGES[i + 1 :], WEIGHTS)])
 
 _CHUNK = 2**14  # numbers that move together: their slopes stay in the second cache
 _SAFETY, _SHRINK, _AGAIN, _GROW = 0.9, 0.2, 0.8, 8.0
+_SMALLEST = 2.0**-40  # of the way that is done: a shorter step ends the path as stalled
 _TINY = 2.0**-100  # at the very start there is no way yet to compare a step with
 _LAST = 1.05  # a step that would leave less than this factor goes to the end
 
@@ -138,7 +138,6 @@ def integrate(
     first_slopes: FloatArray | None = None,
     after_step: AfterStep | None = None,
     is_over: IsOver | None = None,
-    smallest: float = 2.0**-40,
     max_steps: int = 400,
     together: int = _CHUNK,
     store: bool = False,
@@ -155,7 +154,7 @@ def integrate(
     rtol : float
         Local error of a step, root mean square over the row, relative to `scale`.
     scale : array (R,), optional
-        Size of each row; by default `row_scales`.
+        Size of each row; by default 1.
     first_step : array (R,), optional
         By default as far as the row moves by half of its scale.
     first_slopes : array (R, N), optional
@@ -165,8 +164,6 @@ def integrate(
     is_over : callable, optional
         ``is_over(values, s, which) -> (r,)`` of bool, asked after every accepted step: True ends the path of a row as
         `End.OVER`.
-    smallest : float
-        A step below this part of the way that is done ends the path of a row as `End.STALLED`.
     max_steps : int
         Accepted and rejected together, a row.
     together : int
@@ -190,21 +187,20 @@ def integrate(
     True
     """
     start = np.ascontiguousarray(start, dtype=np.float64)
-    size = row_scales(start) if scale is None else np.asarray(scale, dtype=np.float64)
+    size = np.ones(len(start)) if scale is None else np.asarray(scale, dtype=np.float64)
     path, tape = Path.standing(start), list[Step]()
     with np.errstate(all="ignore"):  # what overflows is a failed step
         for which in _chunks(start.shape[0], start.shape[1], together):
             slope = rhs(start[which], np.zeros(len(which)), which) if first_slopes is None else first_slopes[which]
             h = _first_steps(slope, size[which]) if first_step is None else np.minimum(first_step[which], 1.0)
             _follow(rhs, path, which, h, slope, size * rtol, after_step=after_step, is_over=is_over,
-                    smallest=smallest, max_steps=max_steps, tape=tape if store else None, pair=pair)
+                    max_steps=max_steps, tape=tape if store else None, pair=pair)
     return replace(path, tape=tuple(tape))
 
 
 def _follow(
     rhs: Rhs, path: Path, which: IntArray, h: FloatArray, slope: FloatArray, allowed: FloatArray, *,
-    after_step: AfterStep | None, is_over: IsOver | None, smallest: float, max_steps: int, tape: list[Step] | None,
-    pair: Pair,
+    after_step: AfterStep | None, is_over: IsOver | None, max_steps: int, tape: list[Step] | None, pair: Pair,
 ) -> None:
     """Step the rows `which` of `path` until none is left on its way."""
     y, s, allowed = path.values[which], path.reached[which], allowed[which]
@@ -238,7 +234,7 @@ def _follow(
         factor = _factor(error, pair.order)
         h = h * np.minimum(factor, np.where(good, _GROW, _AGAIN))
         is_new, done = good, s == 1
-        stalled, tired = (h < smallest * s) | (h < _TINY), steps + failed >= max_steps
+        stalled, tired = (h < _SMALLEST * s) | (h < _TINY), steps + failed >= max_steps
         gone = done | stalled | tired if over is None else done | stalled | tired | over
         if not gone.any():
             continue

@@ -73,10 +73,6 @@ class Level:
 
     def speed(self, direction: FloatArray, size: FloatArray, sound: NDArray[np.bool_], which: IntArray) -> FloatArray:
         """Return dy/ds along a direction, at which f_k grows by `size`."""
-        if len(which) == 1:  # numbers are faster than arrays of one
-            i = which[0]
-            pace = (self.targets[i] - self.begin[i, -1]) / size[0] if sound[0] else np.nan
-            return pace * direction
         distance = (self.targets - self.begin[:, -1])[which]
         return np.asarray(np.where(sound, distance / size, np.nan)[:, None] * direction)
 

@@ -1,13 +1,10 @@
 r"""Projections of the gradients of many samples: the part of one across others, and the shortest move to given values.
 
-Inner products are averages, <u, v> = Mean(u v). Gram-Schmidt (`Frame`) finds which gradients depend on each other. Many
-long gradients are projected by their normalized inner products, which sweeps memory less often: with
-G_ij = <v_i, v_j>/(|v_i| |v_j|) = L L' the part of v_k orthogonal to those before is
+Inner products are averages, <u, v> = Mean(u v), and Gram-Schmidt (`Frame`) finds which gradients depend on each other:
 
-.. math:: g_k = v_k - \sum_{j<k} c_j v_j, \qquad G_{<k,<k}\, c = G_{<k,k}
+.. math:: g_k = v_k - \sum_{j<k} q_j \langle q_j, v_k \rangle, \qquad q_k = g_k / |g_k|
 
-taken twice, as the first time leaves rounding behind. L tells how nearly dependent the gradients are; it squares their
-condition, so that below `SURE` Gram-Schmidt has to do it. Rows are treated one by one, and the entries of a row all
+taken twice where the first time leaves rounding behind. Rows are treated one by one, and the entries of a row all
 alike: what is tied in all gradients stays tied.
 """
 
@@ -17,9 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotrf, dpotrs
 
-from symdecouple.numeric.features.bank_kernel import SURE
 from symdecouple.numeric.features.features import Features
 from symdecouple.numeric.samples.batch import FloatArray
 
@@ -27,8 +22,6 @@ __all__ = ["Frame", "direction_at", "last_direction", "least_move", "move_at"]
 
 _DEPENDENT = 2.0**-44  # a projected gradient shorter than this part of the gradient is rounding
 _CANCELLED = 0.1  # what is left of a gradient by one projection, to need a second one: a digit is lost at most
-_FROM_FEATURES, _FROM_SAMPLES = 6, 256  # where inner products are cheaper: a row by itself costs some calls
-_SMALL = 2**18  # multiplications of a matrix product that BLAS gives to one thread: more of them wait for each other
 
 
 def direction_at(features: Features, rows: FloatArray, count: int, gradients: FloatArray | None = None
@@ -42,8 +35,8 @@ def direction_at(features: Features, rows: FloatArray, count: int, gradients: Fl
         return last_direction(features.gradients(rows, count) if gradients is None else gradients)
     direction, size, sound = found
     if len(left := np.flatnonzero(~sound)):
-        frame = Frame.of(features.gradients(rows[left], count) if gradients is None else gradients[left])
-        direction[left], size[left], sound[left] = frame.basis[-1], frame.triangle[:, -1, -1], frame.sound[:, -1]
+        some = features.gradients(rows[left], count) if gradients is None else gradients[left]
+        direction[left], size[left], sound[left] = last_direction(some)
     return direction, size, sound
 
 
@@ -74,15 +67,8 @@ def last_direction(gradients: FloatArray) -> tuple[FloatArray, FloatArray, NDArr
     >>> (0 + (direction * size[:, None]).round(12)).tolist(), sound.tolist()
     ([[0.0, 4.0, 0.0], [0.0, 0.0, 0.0]], [True, False])
     """
-    direction, size = np.zeros(gradients.shape[::2]), np.ones(len(gradients))
-    sound = np.zeros(len(gradients), dtype=np.bool_)
-    if _is_by_products(gradients):
-        for r, fields in enumerate(gradients):
-            sound[r], size[r], direction[r] = _last_across(fields)
-    if len(left := np.flatnonzero(~sound)):
-        frame = Frame.of(gradients[left])
-        direction[left], size[left], sound[left] = frame.basis[-1], frame.triangle[:, -1, -1], frame.sound[:, -1]
-    return direction, size, sound
+    frame = Frame.of(gradients)
+    return frame.basis[-1], frame.triangle[:, -1, -1], frame.sound[:, -1]
 
 
 def least_move(gradients: FloatArray, gaps: FloatArray) -> FloatArray:
@@ -93,18 +79,8 @@ def least_move(gradients: FloatArray, gaps: FloatArray) -> FloatArray:
     >>> least_move(np.array([[[1.0, 1], [1, -1]], [[1, 1], [2, 2]]]), np.array([[3.0, 1], [3, 1]])).round(12).tolist()
     [[4.0, 2.0], [3.0, 3.0]]
     """
-    moves, sure = np.zeros(gradients.shape[::2]), np.zeros(len(gradients), dtype=np.bool_)
-    if _is_by_products(gradients):
-        for r in np.flatnonzero(np.isfinite(gaps).all(axis=1)):
-            lengths, factor = _factored(_products(gradients[r]), gaps.shape[1])
-            if factor is not None:
-                sure[r] = True
-                shares = dpotrs(factor, gradients.shape[2] * gaps[r] / lengths, lower=1)[0]
-                moves[r] = _combined(shares / lengths, gradients[r])
-    if len(left := np.flatnonzero(~sure)):
-        frame = Frame.of(gradients[left])
-        moves[left] = frame.combined(frame.solve(gaps[left]))
-    return moves
+    frame = Frame.of(gradients)
+    return frame.combined(frame.solve(gaps))
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,59 +144,8 @@ class Frame:
 
 
 def _reduced(rest: FloatArray, basis: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Take from rows, in place, their shares along each q_i in turn; return the shares and the size that is left."""
-    n_rows, n = rest.shape
-    shares, scratch = np.empty((n_rows, len(basis))), np.empty_like(rest)
-    for i, q in enumerate(basis):
-        shares[:, i] = np.vecdot(q, rest) / n
-        rest -= np.multiply(shares[:, i, None], q, out=scratch)
-    return shares, np.sqrt(np.vecdot(rest, rest) / n)
-
-
-def _is_by_products(gradients: FloatArray) -> bool:
-    """By the shape of a row alone, so that its bits are the same beside others."""
-    _, count, n = gradients.shape
-    return bool(count >= _FROM_FEATURES and n >= _FROM_SAMPLES)
-
-
-def _last_across(fields: FloatArray) -> tuple[bool, float, FloatArray]:
-    """Return whether it is sure, |g_k|, and g_k/|g_k|, of fields (k, N)."""
-    products, n = _products(fields), fields.shape[1]
-    lengths, factor = _factored(products, len(fields) - 1)
-    if factor is None:
-        return False, 1.0, np.zeros(n)
-    length, others, rest = lengths[-1], lengths[:-1], fields[-1] / lengths[-1]
-    for sweep in range(2):
-        along = fields[:-1] @ rest if sweep else products[-1, :-1] / length
-        rest -= _combined(dpotrs(factor, along / others, lower=1)[0] / others, fields[:-1])
-    left = np.sqrt(rest @ rest)
-    if not left > SURE:
-        return False, 1.0, np.zeros(n)
-    return True, float(left * length / np.sqrt(n)), rest * (np.sqrt(n) / left)
-
-
-def _combined(shares: FloatArray, fields: FloatArray) -> FloatArray:
-    """Entry by entry: a matrix product would round what is tied by its place."""
-    return np.asarray(np.einsum("j,jn->n", shares, fields))
-
-
-def _products(fields: FloatArray) -> FloatArray:
-    """Return all inner products of fields (k, N)."""
-    count, n = fields.shape
-    total, step = np.zeros((count, count)), max(64, _SMALL // count**2)
-    for begin in range(0, n, step):
-        block = fields[:, begin : begin + step]
-        total += block @ block.T
-    return total
-
-
-def _factored(products: FloatArray, count: int) -> tuple[FloatArray, FloatArray | None]:
-    """Return the lengths of fields, and L of the normalized products of the first ones; None where it is not sure."""
-    lengths = np.sqrt(np.diagonal(products))
-    if not (np.isfinite(lengths).all() and (lengths > 0).all()):
-        return lengths, None
-    kept = lengths[:count]
-    factor, failed = dpotrf(products[:count, :count] / np.multiply.outer(kept, kept), lower=1)
-    if failed or not np.diagonal(factor).min(initial=1) > SURE:
-        return lengths, None
-    return lengths, np.asarray(factor)
+    """Take from rows, in place, their shares along all q_i; return the shares and the size that is left."""
+    n = rest.shape[1]
+    shares = np.vecdot(basis, rest) / n
+    rest -= np.einsum("jr,jrn->rn", shares, basis)  # a matrix product would round what is tied by its place
+    return shares.T, np.sqrt(np.vecdot(rest, rest) / n)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from symdecouple.numeric.energies.cone import Membership, cone_membership_of
+from symdecouple.numeric.energies.eigenvalues import Columns
+
 Array = NDArray[np.float64]
 
 TAPS = [np.array([1, 1, 1]) / 3, np.array([-1, 0, 1]) / 6**0.5, np.array([-1, 2, -1]) / 18**0.5]  # l, m, h
@@ -51,3 +54,8 @@ def pictures(n: int = 32) -> dict[str, Array]:
         "sinusoid": np.sin(2 * np.pi * (3 * x + 5 * y) / n),
         "levels": rng.integers(0, 256, (n, n)).astype(float),
     }
+
+
+def cone_membership(rows: Array, target: Array) -> Membership:
+    """Where a vector lies with respect to the cone of columns."""
+    return cone_membership_of(Columns(rows, rows.shape[1:]), slice(None), slice(None), target)

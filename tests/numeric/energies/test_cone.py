@@ -6,20 +6,16 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from symdecouple.numeric.energies.cone import Membership, cone_membership_of, dependence_of, witnesses
+from symdecouple.numeric.energies.cone import cone_membership_of, dependence_of, witnesses
 from symdecouple.numeric.energies.eigenvalues import Columns
 from symdecouple.numeric.energies.frequencies import Bands
-from tests.numeric.energies.energy_banks import kernels, responses
+from tests.numeric.energies.energy_banks import cone_membership, kernels, responses
 
 RNG = np.random.default_rng(5)
 
 
 def whole(rows: np.ndarray) -> Columns:
     return Columns(rows, rows.shape[1:])
-
-
-def cone_membership(rows: np.ndarray, target: np.ndarray) -> Membership:
-    return cone_membership_of(whole(rows), slice(None), slice(None), target)
 
 
 def distance(columns: np.ndarray, vector: np.ndarray) -> float:
@@ -112,6 +108,20 @@ def test_dependence_names_the_later_row() -> None:
     np.testing.assert_allclose(found.coefficients[2], [3, -2e-109, 0, 0, 0], rtol=1e-6)
     assert not found.coefficients[4].any()
     assert dependence_of(whole(rows[:, :2]), slice(None)).independent.tolist() == [True, True, False, False, False]
+
+
+def test_frequency_zero_counts_where_it_may_move() -> None:
+    """A product that is there alone, and the same products beside their sum over both axes, which are few lines."""
+    rng = np.random.default_rng(3)
+    outer, inner = rng.random((2, 5)), rng.random((2, 6))
+    sheets = [np.outer(np.eye(5)[0], np.eye(6)[0]), *(np.outer(a, b) for a in outer for b in inner)]
+    sheets.append(np.outer(outer.sum(axis=0), inner.sum(axis=0)))
+    columns = Columns(np.array(sheets).reshape(6, -1), (5, 6))
+    assert not columns.lines.is_plain
+    everywhere, beyond = (dependence_of(columns, slice(first, None)) for first in (0, 1))
+    assert everywhere.independent.tolist() == [True] * 5 + [False]
+    assert beyond.independent.tolist() == [False] + [True] * 4 + [False]
+    np.testing.assert_allclose(beyond.coefficients[5], [0, 1, 1, 1, 1, 0], atol=1e-12)
 
 
 def test_witnesses_are_independent_and_no_two_sets_share_one() -> None:

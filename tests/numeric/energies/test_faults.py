@@ -10,17 +10,12 @@ import pytest
 from numpy.typing import NDArray
 
 import symdecouple as sd
-from symdecouple.numeric.energies.cone import Membership, cone_membership_of
-from symdecouple.numeric.energies.eigenvalues import Columns
 from symdecouple.numeric.energies.frequencies import Bands
 from symdecouple.numeric.energies.normalization import Energies
+from tests.numeric.energies.energy_banks import cone_membership
 
 Array = NDArray[np.float64]
 TAPS = [[1, 1, 1], [-1, 0, 1], [-1, 2, -1]]
-
-
-def cone_membership(rows: Array, target: Array) -> Membership:
-    return cone_membership_of(Columns(rows, rows.shape[1:]), slice(None), slice(None), target)
 
 
 def bank(taps: list[list[int]], n: int) -> Energies:

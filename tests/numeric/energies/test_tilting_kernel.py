@@ -15,7 +15,7 @@ from symdecouple.numeric.energies.frequencies import Bands
 from symdecouple.numeric.energies.gradients import DecoupledEnergies
 from symdecouple.numeric.energies.normalization import Energies
 from symdecouple.numeric.kernels import compile as jit
-from tests.numeric.energies.energy_banks import kernels, pictures, responses
+from tests.numeric.energies.energy_banks import kernels, responses
 
 Array = NDArray[np.float64]
 needs_numba = pytest.mark.skipif(not jit.is_available(), reason="numba is not installed")
@@ -140,52 +140,6 @@ def test_rows_that_are_not_ordinary(mean: bool, way: str, monkeypatch: pytest.Mo
         one_by_one = energies.decouple(rows, targets)
     for name in ("values", "parameters", "coefficients", "residual"):
         np.testing.assert_array_equal(getattr(one_by_one, name), getattr(by_kernel, name))
-
-
-@pytest.mark.parametrize("factor", [1e-3, 1.0, 1e3])
-def test_power_over_fourteen_orders_of_magnitude(factor: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Targets of white noise need a tilt as wide, and it is far from a limit: no linear program is asked."""
-    n = 300
-    energies = Energies(Bands(responses(SIGNAL, (n,)), (n,)))
-    noise = np.random.default_rng(1).normal(size=(1, n))
-    monkeypatch.setattr(tilting_kernel, "_kernel", lambda: tilting_kernel.levels_solved)
-    monkeypatch.setattr(energy_problems, "cone_membership_of", None)
-    targets = energies.values(noise)[0] * factor
-    with_numpy, by_kernel = by_both(monkeypatch, lambda: energies.decouple(steep((n,), 7.0), targets))
-    assert not by_kernel.refusals
-    np.testing.assert_allclose(by_kernel.values, with_numpy.values, rtol=1e-11)
-
-
-@needs_numba
-def test_refusals_agree_with_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Images that lack frequencies and targets outside the cone, beside images that do not."""
-    images = np.stack([p.ravel() for p in pictures().values()])
-    energies = Energies(Bands(responses(kernels(), (32, 32)), (32, 32)))
-    targets = np.ones((len(images), 9))
-    targets[-1, 1] = 50.0
-    with_numpy, by_kernel = by_both(monkeypatch, lambda: energies.decouple(images, targets))
-    assert {r: o.reason for r, o in by_kernel.refusals.items()} == {
-        r: o.reason for r, o in with_numpy.refusals.items()}
-    np.testing.assert_allclose(by_kernel.values, with_numpy.values, rtol=1e-11, atol=1e-15)
-
-
-@pytest.mark.parametrize("is_compiled", [False, pytest.param(True, marks=needs_numba)])
-@pytest.mark.parametrize("shape", [(90, 81), (300,)], ids=str)
-def test_a_row_has_the_same_bits_beside_others(shape: tuple[int, ...], is_compiled: bool,
-                                               monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(energy_problems, "answers", lambda bands: is_compiled)
-    energies = Energies(Bands(responses(kernels() if len(shape) == 2 else SIGNAL, shape), shape), mean=True)
-    rows = np.random.default_rng(6).normal(size=(11, int(np.prod(shape)))) + 0.1
-    targets = np.array([0.2, *np.ones(len(energies.bands))])
-    together, alone = energies.decouple(rows, targets), energies.decouple(rows[4:5], targets)
-    assert (together.values[4] == alone.values[0]).all()
-    assert (together.gradients()[4] == alone.gradients()[0]).all()
-    assert (together.gram()[4] == alone.gram()[0]).all()
-    levels = [energies.normalize(some, targets) for some in (rows, rows[4:5])]
-    assert (levels[0].values[4] == levels[1].values[0]).all()
-    back = [level.pullback(some) for level, some in zip(levels, (rows**2, rows[4:5] ** 2), strict=True)]
-    assert (back[0][4] == back[1][0]).all()
-    assert (energies.values(rows)[4] == energies.values(rows[4:5])[0]).all()
 
 
 def test_signed_and_small_problems_stay_in_numpy(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -151,13 +151,6 @@ def test_loops_are_compiled_where_numpy_would_take_longer(monkeypatch: pytest.Mo
     assert not made((4, 5, 3))._is_wanted(np.zeros((1, 60)))
 
 
-def test_a_row_has_the_same_bits_beside_others(kind: str) -> None:
-    features = made((9, 8))
-    rows = np.random.default_rng(4).normal(size=(4, 72))
-    assert (features.gradients(rows)[2] == features.gradients(rows[2:3])[0]).all()
-    assert (features.values(rows)[2] == features.values(rows[2:3])[0]).all()
-
-
 def test_a_band_has_a_line_for_each_axis() -> None:
     with pytest.raises(InvalidInput, match="line for each axis"):
         BankFeatures(["energy"], [[LINES["l"]]], [0], [2], [1.0], (4, 4))

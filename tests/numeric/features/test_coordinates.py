@@ -86,14 +86,6 @@ def test_fifty_digits(features: CompiledCoordinates) -> None:
     np.testing.assert_allclose(found[2].astype(float), features.curvature(ROWS, np.ones((4, 8, 3))), rtol=1e-12)
 
 
-def test_a_row_has_the_same_bits_beside_others(features: CompiledCoordinates) -> None:
-    rows = np.random.default_rng(10).normal(size=(37, 3))
-    values, gradients = features.values(rows), features.gradients(rows)
-    for i in range(37):
-        np.testing.assert_array_equal(features.values(rows[i : i + 1])[0], values[i])
-        np.testing.assert_array_equal(features.gradients(rows[i : i + 1])[0], gradients[i])
-
-
 @pytest.mark.filterwarnings("error")
 def test_outside_of_the_domain_it_is_nan() -> None:
     features = CompiledCoordinates(FeatureSet([log(X1), 1 / X2]))

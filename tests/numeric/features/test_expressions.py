@@ -12,15 +12,13 @@ import pytest
 import sympy as sp
 from sympy import Rational, Symbol, cos, cosh, exp, log, pi, sin, sqrt, tanh
 
-from symdecouple.calculus.bracket import derivative_along
-from symdecouple.calculus.field import VectorField
 from symdecouple.errors import InvalidInput, UnsupportedExpression
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import coordinates, sample, x
 from symdecouple.language.statistics import kurtosis, skewness, variance
-from symdecouple.numeric.features.expressions import Compiled, as_multiprecision, average, elementwise
+from symdecouple.numeric.features.expressions import Compiled, as_multiprecision
 from symdecouple.numeric.features.features import CompiledFeatures
 
 DATA = np.random.default_rng(7).normal(size=(3, 2, 11))
@@ -63,16 +61,6 @@ def test_fifty_digits_against_float64_and_a_hundred_digits(expr: Any) -> None:
     assert found.shape == function(DATA[0])[0].shape
     np.testing.assert_allclose(found.astype(float), function(DATA[0])[0], rtol=1e-12, atol=1e-14)
     assert all(abs(a - b) < mpmath.mpf(10) ** -47 * (1 + abs(b)) for a, b in zip(found.flat, best.flat, strict=True))
-
-
-def test_fifty_digits_against_mpmath_by_hand() -> None:
-    points = [Fraction(1, 3), Fraction(-7, 2), 4]
-    with mpmath.workdps(50):
-        numbers = [mpmath.mpf(1) / 3, mpmath.mpf(-7) / 2, mpmath.mpf(4)]
-        mean = mpmath.fsum(numbers) / 3
-        expected = mpmath.fsum(mpmath.log(mpmath.cosh(v - mean)) for v in numbers) / 3
-        (found,) = Compiled([Mean(log(cosh(x - Mean(x))))], x)(as_multiprecision(points))
-        assert abs(found[0] - expected) < mpmath.mpf(10) ** -49
 
 
 def test_fractions_stay_exact_where_the_formula_is_rational() -> None:
@@ -145,12 +133,6 @@ def test_as_multiprecision_refuses_what_is_no_real_number(bad: Any) -> None:
         as_multiprecision([1, bad])
 
 
-def test_elementwise_functions_are_mpmath_s() -> None:
-    with mpmath.workdps(30):
-        assert elementwise()["cos"](np.array([mpmath.mpf(1)], dtype=object))[0] == mpmath.cos(1)
-        assert Compiled([cos(x)], x)(as_multiprecision([1]))[0][0] == mpmath.cos(1)
-
-
 @pytest.mark.parametrize("power", [3, 4, 5, 7, 11, 64, 65, -3, -4, -65])
 def test_powers_are_products(power: int) -> None:
     rows = np.random.default_rng(1).uniform(-1.5, 1.5, size=(2, 40))
@@ -188,46 +170,12 @@ def test_derivatives_against_mpmath_differences(expr: Any) -> None:
     np.testing.assert_allclose(exact.astype(float), expected, rtol=1e-15, atol=1e-30)
 
 
-@pytest.mark.parametrize("expr", DERIVED, ids=map(str, DERIVED))
-def test_a_pullback_is_the_transpose_of_the_derivative(expr: Any) -> None:
-    rng = np.random.default_rng(3)
-    values, direction, weight = rng.normal(size=(3, 4, 9))
-    function = Compiled([expr, Mean(x**2)], x)
-    weights = [weight if function.pointwise[0] else weight[:, :1], weight[:, 1:2]]
-    pulled = function.pullback(values, weights)
-    along = function.derivative(values, direction)
-    expected = sum(average(w * d, d.shape) for w, d in zip(weights, along, strict=True))
-    np.testing.assert_allclose(average(pulled * direction, values.shape), expected, rtol=1e-12, atol=1e-13)
-
-
 @pytest.mark.parametrize("expr", [e for e in DERIVED if e.atoms(Mean) and not e.free_symbols], ids=str)
 def test_the_pullback_of_one_is_the_gradient_field(expr: Any) -> None:
     one = np.ones((3, 2, 1))
     (field,) = Compiled([Feature(expr).gradient.expr], x)(DATA)
     np.testing.assert_allclose(Compiled([expr], x).pullback(DATA, [one]), np.broadcast_to(field, DATA.shape),
                                rtol=1e-12, atol=1e-13)
-
-
-def test_along_a_symbolic_field_it_is_the_derivative_of_the_calculus() -> None:
-    field = VectorField(x**2 - Mean(x) * x)
-    for feature in (variance(), skewness(), Mean(exp(x - Mean(x)))):
-        target = Feature(feature).gradient
-        (direction,) = Compiled([field.expr], x)(DATA)
-        (found,) = Compiled([target.expr], x).derivative(DATA, direction)
-        (expected,) = Compiled([derivative_along(field, target).expr], x)(DATA)
-        np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-12)
-
-
-def test_many_fields_at_the_same_samples() -> None:
-    function = Compiled([skewness(), x * Mean(x**2)], x)
-    directions = np.random.default_rng(4).normal(size=(5, *DATA.shape))
-    together = function.derivative(DATA, directions)
-    weights = [directions[..., :1], directions]
-    pulled = function.pullback(DATA, weights)
-    for i, direction in enumerate(directions):
-        for one, all_of_them in zip(function.derivative(DATA, direction), together, strict=True):
-            np.testing.assert_array_equal(all_of_them[i], one)
-        np.testing.assert_array_equal(pulled[i], function.pullback(DATA, [w[i] for w in weights]))
 
 
 def test_derivatives_with_arguments_and_away_from_kinks() -> None:

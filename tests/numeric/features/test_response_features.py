@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +15,6 @@ from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.filters import Filter
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import x
-from symdecouple.numeric.features.features import CompiledFeatures
 
 RNG = np.random.default_rng(3)
 GRIDS = ((10,), (3, 4))
@@ -28,23 +25,6 @@ def features_on(grid: tuple[int, ...]) -> FeatureSet:
     h, g = (Filter.from_response(values, name) for values, name in zip(RESPONSES[grid], "hg", strict=True))
     return FeatureSet([Mean(x), Mean(h(x) ** 2), Mean(g(x) ** 3), Mean(g.adjoint(x) * h(x**2)),
                        Mean(h(x - Mean(x) + 2) ** 3), Mean(h(g(x)) * x)])
-
-
-def by_hand(grid: tuple[int, ...]) -> list[Callable[[Any], Any]]:
-    """The same features with transforms, for samples of the grid."""
-    first, second = RESPONSES[grid]
-
-    def through(response: Any, sample: Any) -> Any:
-        return np.fft.ifftn(response * np.fft.fftn(sample))
-
-    return [
-        lambda s: s.mean(),
-        lambda s: (through(first, s) ** 2).mean(),
-        lambda s: (through(second, s) ** 3).mean(),
-        lambda s: (through(np.conj(second), s) * through(first, s**2)).mean(),
-        lambda s: (through(first, s - s.mean() + 2) ** 3).mean(),
-        lambda s: (through(first * second, s) * s).mean(),
-    ]
 
 
 @pytest.mark.parametrize("grid", GRIDS, ids=str)
@@ -64,30 +44,6 @@ def test_nothing_is_left_to_bind_and_names_can_be(grid: tuple[int, ...]) -> None
 def test_names_with_other_values_do_not_stand_together() -> None:
     one, other = (Filter.from_response([1, k, 2, k], "h") for k in (0, 1))
     assert one != other and Mean(one(x) ** 2) != Mean(other(x) ** 2)
-
-
-@pytest.mark.parametrize("grid", GRIDS, ids=str)
-def test_values(grid: tuple[int, ...]) -> None:
-    rows = np.random.default_rng(4).normal(size=(5, *grid))
-    found = CompiledFeatures(features_on(grid)).on(grid).values(rows.reshape(5, -1))
-    expected = [[feature(row).real for feature in by_hand(grid)] for row in rows]
-    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-13)
-
-
-@pytest.mark.parametrize("grid", GRIDS, ids=str)
-def test_gradients_against_differences(grid: tuple[int, ...]) -> None:
-    """All features are cubic at most: two central differences have the derivative exactly, with steps of 1 and 1/2."""
-    rows = np.random.default_rng(5).normal(size=(2, *grid))
-    size = int(np.prod(grid))
-    found = CompiledFeatures(features_on(grid)).on(grid).gradients(rows.reshape(2, -1))
-
-    def difference(feature: Callable[[Any], Any], row: Any, step: Any) -> float:
-        return float((feature(row + step) - feature(row - step)).real)
-
-    for i, row in enumerate(rows):
-        expected = [[size * (8 * difference(feature, row, step / 2) - difference(feature, row, step)) / 6
-                     for step in np.eye(size).reshape(size, *grid)] for feature in by_hand(grid)]
-        np.testing.assert_allclose(found[i], expected, rtol=1e-11, atol=1e-11)
 
 
 # Bands that do not overlap: each energy moves its own frequencies only

@@ -9,15 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 from sympy import cosh, log, tanh
 
 from symdecouple.errors import InvalidInput
 from symdecouple.language.mean import Mean
-from symdecouple.language.sample import coordinates, sample, x
+from symdecouple.language.sample import sample, x
 from symdecouple.language.statistics import kurtosis, skewness, variance
-from symdecouple.numeric.paths import projection
 from symdecouple.numeric.paths.narrow_path import Frame, NarrowPath
 
 Array = NDArray[np.float64]
@@ -145,19 +143,7 @@ def test_smaller_tolerances_come_nearer_to_the_exact_end() -> None:
 # --- rows never meet ---
 
 
-def test_long_rows_are_projected_by_inner_products_to_the_same_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = np.random.default_rng(6).normal(size=(3, 300))
-    path = NarrowPath([*MIXED, Mean(x**3), Mean(x**4), Mean(x**5)])
-    targets = path.features.values(rows).mean(axis=0)
-    found = path.normalize(rows, targets)[-1]
-    monkeypatch.setattr(projection, "_FROM_SAMPLES", 10**9)
-    expected = path.normalize(rows, targets)[-1]
-    assert not found.refusals and not expected.refusals
-    np.testing.assert_allclose(found.values, expected.values, rtol=0, atol=1e-11)
-    np.testing.assert_allclose(path.features.values(found.values), np.tile(targets, (3, 1)), rtol=1e-12, atol=1e-13)
-
-
-def test_long_rows_with_dependent_gradients_are_left_to_gram_schmidt() -> None:
+def test_dependent_gradients_count_once() -> None:
     rows = np.random.default_rng(8).normal(size=(2, 300))
     features = [*MIXED, Mean(x**3), Mean(x**3) ** 3, Mean(x**4)]
     path = NarrowPath(features)
@@ -264,13 +250,6 @@ def test_wrong_calls(call: Any, said: str) -> None:
         call(NarrowPath(POWERS))
 
 
-def test_functions_of_coordinates_move_too() -> None:
-    """x1 x2 = 2 from (1, 1) lies on the diagonal."""
-    first, second = coordinates(2)
-    moved = NarrowPath([first * second]).follow(np.array([[1.0, 1.0]]), 1, 2.0)
-    np.testing.assert_allclose(moved.values, np.sqrt([[2.0, 2.0]]), rtol=1e-13)
-
-
 # --- gradients that depend on each other ---
 
 
@@ -282,14 +261,6 @@ def test_nearly_dependent_gradients_are_separated() -> None:
     moved = path.follow(rows, 2, value[:, 1] + 1e-7)
     exact = NarrowPath([Mean(x**2), Mean(x**3)]).follow(rows, 2, (rows**3).mean(axis=1) + 0.1)
     np.testing.assert_allclose(moved.values, exact.values, atol=1e-8)
-
-
-def test_dependent_gradients_before_the_feature_are_left_out() -> None:
-    rows = samples(POWERS)
-    twice = NarrowPath([Mean(x**2), Mean(x**2) ** 2, Mean(x**3)]).follow(rows, 3, 0.5)
-    once = NarrowPath([Mean(x**2), Mean(x**3)]).follow(rows, 2, 0.5)
-    assert not twice.refusals
-    np.testing.assert_allclose(twice.values, once.values, atol=1e-12)
 
 
 def test_frame_against_qr_in_more_digits() -> None:
@@ -307,44 +278,3 @@ def test_frame_against_qr_in_more_digits() -> None:
     np.testing.assert_allclose(np.einsum("rjn,rn->rj", gradients, frame.combined(z))[0] / 9, np.ones(4), rtol=1e-5)
     a = frame.coefficients(z)
     np.testing.assert_allclose(np.einsum("rj,rjn->rn", a, gradients), frame.combined(z), rtol=1e-4)
-
-
-def by_scipy(gradients: Any, start: Array, k: int, distance: float) -> Array:
-    """What a user writes: the projected gradient by least squares, in SciPy's integrator of the same order."""
-
-    def slope(_: float, y: Array) -> Array:
-        *others, own = gradients(y)[:k]
-        basis = np.array(others).reshape(k - 1, len(y)).T
-        across = own - basis @ np.linalg.lstsq(basis, own, rcond=None)[0]
-        return np.asarray(distance * across / (across @ own / len(y)))
-
-    return np.asarray(solve_ivp(slope, (0, 1), start, method="DOP853", rtol=1e-13, atol=1e-13).y[:, -1])
-
-
-def by_hand(y: Array) -> list[Array]:
-    """N times the gradients of `MIXED`."""
-    return [np.ones_like(y), 2 * y, np.tanh(y), 1 / np.cosh(y) ** 2]
-
-
-def test_against_scipy_with_gradients_by_hand() -> None:
-    rows = samples(MIXED, n_rows=3)
-    start = rows
-    for k, target in enumerate([0, 1, 0.3745, 0.0], 1):
-        moved = NarrowPath(MIXED).follow(start, k, target)
-        for i, row in enumerate(start):
-            value = [row.mean(), np.mean(row**2), np.mean(np.log(np.cosh(row))), np.mean(np.tanh(row))][k - 1]
-            np.testing.assert_allclose(moved.values[i], by_scipy(by_hand, row, k, target - value), atol=3e-11)
-        start = moved.values
-
-
-@by_name
-def test_there_and_back(features: list[Any], targets: list[float]) -> None:
-    path = NarrowPath(features)
-    rows = samples(features)
-    levels = path.normalize(rows, targets)
-    assert not levels[-1].refusals
-    y = levels[-1].values
-    for k in range(len(targets), 0, -1):
-        begin = levels[k - 2].values if k > 1 else rows
-        y = path.follow(y, k, path.features.values(begin)[:, k - 1]).values
-    np.testing.assert_allclose(y, rows, rtol=0, atol=1e-10)

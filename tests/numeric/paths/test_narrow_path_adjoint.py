@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from typing import Any
 
-import mpmath
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.optimize import brentq
-from sympy import cosh, exp, log, tanh
+from sympy import cosh, log, tanh
 
 from symdecouple.errors import InvalidInput
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import sample, x
 from symdecouple.language.statistics import kurtosis, skewness, variance
-from symdecouple.numeric.features.expressions import as_multiprecision
 from symdecouple.numeric.paths import integrate as rk
 from symdecouple.numeric.paths.narrow_path import NarrowPath
 from symdecouple.numeric.paths.narrow_path_adjoint import check_gradient, decoupled_gradients, pullback
-from symdecouple.numeric.precision.path import follow_mp
 
 Array = NDArray[np.float64]
 positive = sample("x", positive=True)
@@ -102,24 +97,6 @@ def test_coarse_steps_are_differentiated_as_they_are() -> None:
     assert found == pytest.approx(expected, rel=1e-9)
 
 
-def test_orthokurtosis_by_theorem_f() -> None:
-    """(4/N) Phi'(x) pi_3(xhat): pi_3 the monic cubic orthogonal to 1, x, x^2 on xhat, Phi the Moebius map."""
-    rows = samples(POWERS)
-    gradients, _ = decoupled_gradients(NarrowPath(POWERS[:4]), rows, [0, 1, 0])
-    for row, found in zip(rows, gradients[:, 3], strict=True):
-        c = row - row.mean()
-
-        def standardized(t: float, c: Array = c) -> tuple[Array, Array]:
-            z = c / (1 - t * c)
-            return (z - z.mean()) / z.std(), 1 / (1 - t * c) ** 2 / z.std()
-
-        t = brentq(lambda t: np.mean(standardized(t)[0] ** 3), 0.999 / c.min(), 0.999 / c.max(), xtol=1e-16)
-        xhat, slope = standardized(t)
-        basis = np.vander(xhat, 3)
-        cubic = xhat**3 - basis @ np.linalg.lstsq(basis, xhat**3, rcond=None)[0]
-        np.testing.assert_allclose(found, 4 / len(row) * slope * cubic, rtol=0, atol=1e-11 * np.abs(found).max())
-
-
 @pytest.mark.parametrize(("features", "third"), [
     (EVEN_FIRST, 3), (MIXED, 0.3745), ([Mean(x), Mean(x**2), Mean(x**3), Mean(tanh(x))], 0)], ids=str)
 def test_theorem_d_four_features_are_exactly_orthogonal(features: list[Any], third: float) -> None:
@@ -136,30 +113,6 @@ def test_beyond_theorem_d_they_are_not() -> None:
     gradients, _ = decoupled_gradients(NarrowPath(POWERS), samples(POWERS), [0, 1, 0, 3, 0])
     fourth, fifth = gradients[0, 3], gradients[0, 4]
     assert abs(fourth @ fifth) > 0.01 * np.linalg.norm(fourth) * np.linalg.norm(fifth)
-
-
-def test_moments_ignore_shift_and_scale() -> None:
-    rows = samples(POWERS)
-    gradients, _ = decoupled_gradients(NarrowPath(POWERS), rows, [0, 1, 0, 3, 0])
-    assert np.abs(gradients[:, 1:].sum(axis=2)).max() < 1e-13
-    assert np.abs((gradients[:, 2:] * rows[:, None]).sum(axis=2)).max() < 1e-13
-
-
-def test_against_differences_in_forty_digits() -> None:
-    row = [-2, -1, 1, 3, 4]
-    features, direction = [Mean(x), Mean(x**2), Mean(x**3)], np.array([1.0, -2.0, 0.5, 1.0, 2.0])
-    with mpmath.workdps(40):
-        h = mpmath.mpf(10) ** -8  # errors of 1e-16 by the step, and of 1e-20 by the digits
-
-        def second(side: int) -> Any:
-            y = as_multiprecision(row) + side * h * as_multiprecision(direction)
-            for k, target in ((1, 0), (2, 1)):
-                y = follow_mp(features, y, k, target, 28).values
-            return (y**3).mean()
-
-        expected = (second(1) - second(-1)) / (2 * h)
-    gradients, _ = decoupled_gradients(NarrowPath(features, rtol=1e-14), np.array([row], dtype=float), [0, 1])
-    assert gradients[0, 2] @ direction == pytest.approx(float(expected), rel=1e-13)
 
 
 # --- anything with values and gradients ---
@@ -328,50 +281,3 @@ def test_a_linear_function_is_there_at_once() -> None:
 ], ids=["nan", "stairs", "noise"])
 def test_rough_functions_are_undecided_or_differ(function: Any) -> None:
     assert not check_gradient(function, POINT, [1.0, 1.0, 0.0, 0.0]).agrees
-
-
-def test_the_judge_on_the_adjoint() -> None:
-    path = NarrowPath(EVEN_FIRST, rtol=1e-13)
-    row = samples(EVEN_FIRST, n_rows=1)
-    gradients, _ = decoupled_gradients(path, row, [0, 1, 3])
-    found = check_gradient(lambda y: decoupled(path, y[None], [0, 1, 3])[0, 3], row[0], gradients[0, 3], n_directions=1)
-    assert found.agrees and found.error < 1e-9, found.verdict
-    with pytest.raises(InvalidInput, match="expected a sample vector"):
-        check_gradient(quartic, POINT, POINT[:2])
-
-
-def black_box(functions: Sequence[Any]) -> Any:
-    """Features known by their values only; gradients by Richardson's differences."""
-
-    class BlackBox:
-        names = tuple(f.__name__ for f in functions)
-
-        def __len__(self) -> int:
-            return len(functions)
-
-        def values(self, rows: Array) -> Array:
-            return np.stack([f(rows) for f in functions], axis=1)
-
-        def gradients(self, rows: Array, count: int) -> Array:
-            n = rows.shape[1]
-            shifts = np.eye(n)
-            estimate = [(self.values((rows[:, None] + h * shifts).reshape(-1, n))
-                         - self.values((rows[:, None] - h * shifts).reshape(-1, n))) / (2 * h) for h in (1e-3, 2e-3)]
-            slopes = ((4 * estimate[0] - estimate[1]) / 3).reshape(len(rows), n, -1)
-            return n * np.ascontiguousarray(slopes.transpose(0, 2, 1)[:, :count])
-
-    return BlackBox()
-
-
-def test_black_boxes() -> None:
-    def mean(rows: Array) -> Array:
-        return rows.mean(axis=1)
-
-    def soft_max(rows: Array) -> Array:
-        return np.log(np.exp(rows).mean(axis=1))
-
-    rows = samples(POWERS, n_rows=2, n=6)
-    found = NarrowPath(black_box([mean, soft_max]), rtol=1e-9).normalize(rows, [0.0, 0.7])[-1]
-    known = NarrowPath([Mean(x), log(Mean(exp(x)))]).normalize(rows, [0.0, 0.7])[-1]
-    np.testing.assert_allclose(found.values, known.values, atol=1e-8)
-    assert (found.residual < 1e-14).all()

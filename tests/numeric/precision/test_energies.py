@@ -121,17 +121,6 @@ def test_gradients_are_those_of_extrapolated_differences(mean: bool) -> None:
         assert abs(mpmath.fdot(g, direction) - slope) < mpmath.mpf(10) ** -24 * (1 + abs(slope))
 
 
-def test_a_gradient_is_orthogonal_to_what_is_imposed() -> None:
-    """At the reference itself the decoupled gradient is the plain one, less its part along those before."""
-    precise = energies()
-    z = precise.normalize(row(), GOALS).values
-    found = precise.decouple(z, GOALS[:2]).gradients
-    plain = [inverse(forward(z, (8,)) * w, (8,)) for w in precise.weights]
-    for j in range(3):
-        for i in range(j):
-            assert abs(mpmath.fdot(found[j], plain[i])) < mpmath.mpf(10) ** -36
-
-
 def test_the_error_covers_what_more_digits_change() -> None:
     ends = []
     for dps in (20, 40):

@@ -104,15 +104,6 @@ def test_a_gradient_of_the_feature_imposed_vanishes_and_those_before_it_stay() -
         assert largest(added - plain + before[1] * 2 - before[0]) < mpmath.mpf(10) ** -18
 
 
-def test_one_covector_is_as_many() -> None:
-    moved = follow_mp(POWERS, row(), 2, 2, dps=15, store=True)
-    together = pullback_mp(moved, COVECTORS).covectors
-    for covector, wanted in zip(COVECTORS, together, strict=True):
-        alone = pullback_mp(moved, covector)
-        assert alone.covectors.shape == (5,)
-        assert largest(alone.covectors - wanted) < 1e-13
-
-
 def test_the_error_covers_what_more_digits_change() -> None:
     with mpmath.workdps(40):
         pulled = []
