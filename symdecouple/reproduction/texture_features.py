@@ -62,8 +62,7 @@ def moments_of(setup: Setup, number: int, path: Path, order: int, patches: int) 
 
 def _moments(path: Path, order: int, patches: int) -> dict[str, Any]:
     bands = _bands_of_grey_values(blocks(plate(path), PATCH)[:patches])
-    original, _ = standardized_moments(bands, order, axis=2, on_refusal="return")
-    shifted, _ = blest(bands, order, axis=2, on_refusal="return")
-    decoupled, outcomes = decoupled_moments(bands, order, axis=2, perturb="ramp", on_refusal="return")
-    perturbed = np.array([outcome.reason == "perturbed" for outcome in outcomes])
-    return {"MSM": original[..., 1:], "Blest": shifted[..., 1:], "DF": decoupled[..., 1:], "perturbed": perturbed}
+    found = {"MSM": standardized_moments(bands, order, axis=2, on_refusal="return"),
+             "Blest": blest(bands, order, axis=2, on_refusal="return"),
+             "DF": decoupled_moments(bands, order, axis=2, on_refusal="return")}
+    return {name: values[..., 1:] for name, (values, _) in found.items()}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from symdecouple.figures import COLOURS, new_figure, quiet
 from symdecouple.reproduction.brodatz import plates
@@ -15,7 +17,10 @@ from symdecouple.reproduction.texture_features import SETS, homogeneous, moments
 
 __all__ = ["measure"]
 
+FloatArray = NDArray[np.float64]
+
 FOLDS = 4
+KEPT = 20
 SHADES = {"MSM": COLOURS["orange"], "Blest": COLOURS["green"], "DF": COLOURS["blue"]}
 
 
@@ -30,24 +35,21 @@ def measure(setup: Setup) -> Result:
     parts = [moments_of(setup, number, files[number], order, patches) for number in chosen]
     labels = np.repeat(chosen, [len(part["DF"]) for part in parts])
     moments = {name: np.concatenate([part[name] for part in parts]) for name in SETS}
-    fine = np.isfinite(np.concatenate([moments[name] for name in SETS], axis=2)).all(axis=(1, 2))
-    perturbed = sum(int(part["perturbed"].sum()) for part in parts)
+    fine = {n: _fine([values[:, :, : n - 1] for values in moments.values()], labels) for n in orders}
     found = dict[tuple[str, str, int], Any]()
-    for name in SETS:
-        for n in orders:
-            features = moments[name][fine][:, :, : n - 1].reshape(int(fine.sum()), -1)
-            given = features, labels[fine], FOLDS
-            found["naive", name, n] = setup.part(f"marginal-naive-{name}-{n}", naive_errors, *given, runs,
-                                                 setup.seed)["errors"]
-            if n in support_orders:
-                found["SVM", name, n] = setup.part(f"marginal-SVM-{name}-{n}", support_errors, *given, 1,
-                                                   setup.seed)["errors"]
+    for classifier, errors, times, some in (("naive", naive_errors, runs, orders),
+                                            ("SVM", support_errors, 1, support_orders)):
+        for name, n in product(SETS, some):
+            features = moments[name][fine[n]][:, :, : n - 1].reshape(int(fine[n].sum()), -1)
+            found[classifier, name, n] = setup.part(f"marginal-{classifier}-{name}-{n}", errors, features,
+                                                    labels[fine[n]], FOLDS, times, setup.seed)["errors"]
     settings = {"plates": count, "patches of each": patches, "folds": FOLDS, "runs": f"{runs} (SVM 1)",
                 "seed": setup.seed}
     remarks = (
-        f"Bands of 8-bit grey values are crowded at few values: in {perturbed} of {8 * len(fine)}, the last moments "
-        "come from values that were moved by less than half a step (perturb='ramp'). "
-        f"{int((~fine).sum())} of {len(fine)} patches lack a moment all the same, and are left out of all sets.",
+        "Bands of 8-bit grey values are crowded at few values in some plates, and float64 does not tell their last "
+        "moments: patches without a moment up to an order are left out there, of all sets, and so are plates that keep "
+        f"fewer than {KEPT} patches. Left out, of {len(labels)}: "
+        f"{', '.join(f'{int((~fine[n]).sum())} for order {n}' for n in orders if not fine[n].all()) or 'none'}.",
         "The source does not print its list of plates: here those with the least spread of the logarithm of band "
         "variances over the patches. Absolute errors hang on the list, their ratio less.",
         "Box and width of the SVM are chosen inside each training set. Features are standardized.",
@@ -56,6 +58,13 @@ def measure(setup: Setup) -> Result:
     return Result("textures-marginal", "errors of texture classification by moments of the bands up to an order",
                   "the figure of the first texture experiment", settings, _rows(found), remarks, setup.seconds,
                   lambda: _figure(found))
+
+
+def _fine(sets: list[FloatArray], labels: Any) -> Any:
+    """Which patches have all moments, in plates that keep enough of them."""
+    has_all = np.isfinite(np.concatenate(sets, axis=2)).all(axis=(1, 2))
+    few = [one for one in np.unique(labels) if has_all[labels == one].sum() < min(KEPT, np.sum(labels == one))]
+    return has_all & ~np.isin(labels, few)
 
 
 def _rows(found: dict[tuple[str, str, int], Any]) -> tuple[Row, ...]:

@@ -15,6 +15,8 @@ from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = ["beyond_any_sample", "comes_to", "end_before", "groups_of", "needed", "unattainable", "why_out_of_reach"]
 
+_ALONE = 8  # outer groups that are not merged where most are
+
 
 def groups_of(z: FloatArray, weights: FloatArray | None = None) -> FloatArray:
     """Return how often each distinct value of a sample (N,) is taken, in ascending order, or its weight.
@@ -49,7 +51,7 @@ def end_before(goal: FloatArray, groups: FloatArray) -> float | None:
     >>> round(end_before(np.array([1.0, 0, 1, 0, 3]), ties), 10), end_before(np.array([1.0, 0, 1, 0, 2.24]), ties)
     (2.25, None)
     """
-    found = _counted(goal, groups)
+    found = None if _is_inside(goal, groups) else _counted(goal, groups)
     return None if found is None or not found.is_beyond(float(goal[-1])) else found.nearest(float(goal[-1]))
 
 
@@ -69,10 +71,25 @@ stays in (1.25, 2.5), whatever the ties; N >= 7 is needed
     """
     if n_samples is not None and (told := beyond_any_sample(goal, first, n_samples)) is not None:
         return told
-    found = _counted(goal, groups)
+    found = None if _is_inside(goal, groups) else _counted(goal, groups)
     if found is None or found.side(float(goal[-1])) == 0:
         return None
     return unattainable(goal, first, _by_ties(found, goal, groups, n_samples))
+
+
+def _is_inside(goal: FloatArray, groups: FloatArray) -> bool:
+    """True where goal[k] is seen to be inside the range at once, without the corners of many groups.
+
+    Groups that fall together leave less room: what is inside for them is inside for all. The ends of moments are where
+    the outer groups stand alone, so only inner ones are merged, ever more of them.
+    """
+    half = len(groups) // 2
+    if half <= 4 * _ALONE:
+        return False
+    inner = _ALONE * 2 ** np.arange(int(np.log2(half / _ALONE)) + 1)
+    begins = np.concatenate([np.arange(_ALONE), inner, len(groups) - inner[::-1], np.arange(-_ALONE, 0) + len(groups)])
+    found = _counted(goal, np.add.reduceat(groups, np.unique(begins)))
+    return found is not None and found.side(float(goal[-1])) == 0
 
 
 def _counted(goal: FloatArray, groups: FloatArray) -> Reach | None:
