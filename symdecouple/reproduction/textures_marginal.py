@@ -62,9 +62,9 @@ def measure(setup: Setup) -> Result:
 
 def _fine(sets: list[FloatArray], labels: NDArray[Any]) -> NDArray[np.bool_]:
     """Which patches have all moments, in plates that keep enough of them."""
-    has_all: NDArray[np.bool_] = np.isfinite(np.concatenate(sets, axis=2)).all(axis=(1, 2))
+    has_all = np.asarray(np.isfinite(np.concatenate(sets, axis=2)).all(axis=(1, 2)))
     few = [one for one in np.unique(labels) if has_all[labels == one].sum() < min(KEPT, np.sum(labels == one))]
-    return has_all & ~np.isin(labels, few)
+    return np.asarray(has_all & ~np.isin(labels, few))
 
 
 def _rows(found: dict[tuple[str, str, int], Any]) -> tuple[Row, ...]:
