@@ -46,8 +46,9 @@ def measure(setup: Setup) -> Result:
     settings = {"plates": count, "patches of each": patches, "folds": FOLDS, "runs": f"{runs} (SVM 1)",
                 "seed": setup.seed}
     remarks = (
-        "Bands of 8-bit grey values are crowded at few values in some plates, and float64 does not tell their last "
-        "moments: patches without a moment up to an order are left out there, of all sets, and so are plates that keep "
+        "Bands of 8-bit grey values are crowded at few values in some plates: rounding may grow by 2^36 here, to five "
+        "digits. Patches without a moment up to an order all the same are left out there, of all sets, and so are "
+        "plates that keep "
         f"fewer than {KEPT} patches. Left out, of {len(labels)}: "
         f"{', '.join(f'{int((~fine[n]).sum())} for order {n}' for n in orders if not fine[n].all()) or 'none'}.",
         "The source does not print its list of plates: here those with the least spread of the logarithm of band "
