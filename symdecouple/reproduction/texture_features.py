@@ -20,8 +20,8 @@ FloatArray = NDArray[np.float64]
 
 PATCH = 64
 _NO_TAP = 1e-9
-_GROWTH = 2.0**36  # of rounding on the way to the last orders: it comes to 1e-5 of a deviation at most, which classes do
-# not notice; in half as many digits one band of eight is refused in some plates
+_GROWTH = 2.0**36  # of rounding on the way to the last orders: to 1e-5 of a deviation at most, which classes do not
+# notice; within the usual bound one band of eight is refused in some plates
 _IMPULSE = np.zeros((1, 8, 8))
 _IMPULSE[0, 4, 4] = 1
 SETS = ("MSM", "Blest", "DF")
