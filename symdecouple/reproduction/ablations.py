@@ -37,7 +37,7 @@ OF_DATA = "references the averages over the data"
 def measure(setup: Setup) -> Result:
     """Repeat the regressions and the second texture experiment with other references and orders of the features."""
     laws, sizes, vectors = setup.choose((LAWS[:1], (64,), 256), (LAWS, (64, 512), 2048))
-    count, patches, order = setup.choose((4, 4, 3), (20, 25, 6))
+    count, patches, order = setup.choose((4, 4, 3), (20, 10, 6))
     runs, folds = setup.choose((4, 3), (50, 10))
     files = plates(setup.data, count)
     samples, grey = (np.concatenate([quarter(path, standardized=one)[:patches] for path in files.values()])
