@@ -89,9 +89,9 @@ $(VENV)/.bench: pyproject.toml $(VENV)/.runtime
 
 # The oldest versions we promise, in an environment of their own, without any extra. Numbers are tested in all cases;
 # of other tests with many cases, the first: it makes the calls that an old version may not have, or answer otherwise.
-# Not tests/theory, which say what is true without the package.
+# Not those of tests/theory that ask nothing of the package.
 floors: $(FLOORS)/.floors
-	$(FLOORS)/bin/python -m pytest -n 2 -p no:cacheprovider --ignore=tests/theory --first-cases
+	$(FLOORS)/bin/python -m pytest -n 2 -p no:cacheprovider $(addprefix --ignore=,$(filter-out %/test_errata.py,$(wildcard tests/theory/test_*.py))) --first-cases
 
 $(FLOORS)/.floors: pyproject.toml .ci/floors.txt
 	$(MAKE) VENV=$(FLOORS) $(FLOORS)/.made

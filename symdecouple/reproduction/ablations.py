@@ -21,6 +21,7 @@ from symdecouple.reproduction.regressors import errors
 from symdecouple.reproduction.result import Result, Row
 from symdecouple.reproduction.setup import Part, Setup
 from symdecouple.reproduction.texture_features import bands_of, quarter
+from symdecouple.reproduction.textures_joint import PRINTED
 from symdecouple.stats.moments import decoupled_moments
 
 __all__ = ["measure"]
@@ -32,6 +33,7 @@ REGRESSORS = ("ET", "NNR")
 NORMAL, UNIFORM, LAPLACE = (0, 1, 0, 3, 0, 15), (0, 1, 0, 9 / 5, 0, 27 / 7), (0, 1, 0, 6, 0, 90)
 USUAL = "references of a normal law"
 OF_DATA = "references the averages over the data"
+AS_PRINTED = "order by order, smooth band first"
 
 
 def measure(setup: Setup) -> Result:
@@ -43,7 +45,7 @@ def measure(setup: Setup) -> Result:
     samples, grey = (np.concatenate([quarter(path, standardized=one)[:patches] for path in files.values()])
                      for one in (True, False))
     labels = np.repeat(list(files), patches)
-    setup.expect(len(laws) * len(sizes) * 6 + 8 + 3)
+    setup.expect(len(laws) * len(sizes) * 6 + 8 + 8 + 3)
     rows = list[Row]()
     for law in laws:
         for size in sizes:
@@ -55,8 +57,8 @@ def measure(setup: Setup) -> Result:
         "References are asked of each feature after those before it, so the averages over the data are those of "
         "standardized samples: a mixture of laws of mean 0 and variance 1, whose moments some sample always has.",
         "A row leaves out the samples whose features are refused; their number stands beside it.",
-        "Of two errors, one is better than the other where they are apart by more than the spread over runs; over the "
-        "draw of vectors, a hundredth in regression.",
+        "The spread is that over cross-validations of the same patches; other patches move an error by more. Printed "
+        "figures of textures are those of 25 patches a plate.",
     )
     settings = {"vectors": vectors, "plates": count, "patches of each": patches, "orders of moments of bands":
                 f"2 to {order}", "runs": runs, "folds": f"5 and {folds}", "seed": setup.seed}
@@ -68,11 +70,8 @@ def measure(setup: Setup) -> Result:
 def _shapes(setup: Setup, law: str, size: int, vectors: int) -> list[Row]:
     """Rows of the regression of the shape of a law."""
     samples, targets = drawn(setup.seed, law, size, vectors)
-    unit = (samples - samples.mean(axis=1, keepdims=True)) / samples.std(axis=1, keepdims=True)
-    kinds = {USUAL: NORMAL, "references of a uniform law": UNIFORM, "references of a Laplace law": LAPLACE,
-             OF_DATA: tuple(float(np.mean(unit**k)) for k in range(1, 7))}
-    found = {kind: setup.part(f"ablation-{law}-{size}", _moments, samples, reference)["features"]
-             for kind, reference in kinds.items()}
+    found = {kind: setup.part(f"ablation-{law}-{size}", _moments, samples, reference, 6)["features"]
+             for kind, reference in _references(samples).items()}
     for numbers in ((1, 2, 4, 3, 6, 5), (1, 2, 4, 6, 3, 5)):
         plan = decouple(FeatureSet([raw_moments(6)[k - 1] for k in numbers]))
         found[f"order {', '.join(map(str, numbers[2:]))}"] = setup.part(
@@ -87,17 +86,21 @@ def _shapes(setup: Setup, law: str, size: int, vectors: int) -> list[Row]:
     return rows
 
 
+def _references(samples: FloatArray) -> dict[str, tuple[float, ...]]:
+    """Standardized moments 1 to 6 of laws, and of all samples together, those on the last axis."""
+    unit = (samples - samples.mean(axis=-1, keepdims=True)) / samples.std(axis=-1, keepdims=True)
+    return {USUAL: NORMAL, "references of a uniform law": UNIFORM, "references of a Laplace law": LAPLACE,
+            OF_DATA: tuple(float(np.mean(unit**k)) for k in range(1, 7))}
+
+
 def _bands(setup: Setup, samples: FloatArray, labels: Any, order: int, ways: tuple[int, int]) -> list[Row]:
     """Rows of the classification by moments that are decoupled in each band by itself."""
     bands = bands_of(samples, low=True)
-    unit = (bands - bands.mean(axis=2, keepdims=True)) / bands.std(axis=2, keepdims=True)
-    kinds = {USUAL: NORMAL, "references of a uniform law": UNIFORM, "references of a Laplace law": LAPLACE,
-             OF_DATA: tuple(float(np.mean(unit**k)) for k in range(1, 7))}
     rows = list[Row]()
-    for kind, reference in kinds.items():
-        features = setup.part("ablation-bands", _moments, bands, reference[:order])["features"][..., 1:]
+    for kind, reference in _references(bands).items():
+        features = setup.part("ablation-bands", _moments, bands, reference, order)["features"][..., 1:]
         rows.append(_classified(setup, f"moments in each band, {kind}", features, labels, ways,
-                                7.4 if kind == USUAL and order == 6 else None))
+                                PRINTED["naive", "DF MSM"][0] if kind == USUAL and order == 6 else None))
     return rows
 
 
@@ -111,7 +114,7 @@ def _jointly(setup: Setup, samples: FloatArray, labels: Any, order: int, ways: t
     centred = samples - samples.mean(axis=(1, 2), keepdims=True)
     own = np.asarray(decouple(usual).own_values(centred)).mean(axis=0)
     plans = {
-        "order by order, smooth band first": decouple(usual),
+        AS_PRINTED: decouple(usual),
         "order by order, smooth band last": decouple(filter_moments(turned, orders)),
         "band by band": decouple(FeatureSet([usual[count * i + j] for j in range(count) for i in range(steps)])),
         f"order by order, {OF_DATA}": decouple(usual, reference=[float(value) for value in own]),
@@ -120,7 +123,7 @@ def _jointly(setup: Setup, samples: FloatArray, labels: Any, order: int, ways: t
     for kind, plan in plans.items():
         features = setup.part("ablation-jointly", _transformed, plan, centred)["features"]
         rows.append(_classified(setup, f"moments of bands together, {kind}", features, labels, ways,
-                                4.0 if kind == "order by order, smooth band first" and order == 6 else None))
+                                PRINTED["naive", "DF MF"][0] if plan is plans[AS_PRINTED] and order == 6 else None))
     return rows
 
 
@@ -129,7 +132,7 @@ def _perturbed(setup: Setup, grey: FloatArray, labels: Any, order: int, ways: tu
     flat = grey.reshape(len(grey), -1)
     rows = list[Row]()
     for kind in (None, "ramp"):
-        features = setup.part("ablation-ties", _perturbed_moments, flat, order, kind)["features"]
+        features = setup.part("ablation-ties", _moments, flat, "gaussian", order, kind)["features"]
         fine = np.isfinite(features).all(axis=1)
         name = "as they are" if kind is None else "refused ones perturbed"
         rows.append(Row(f"grey values {name}: refused patches, order {order} [%]", float(100 * np.mean(~fine))))
@@ -152,14 +155,10 @@ def _row(name: str, value: float, fine: Any, printed: float | None, spread: floa
                remark=f"{left_out} of {len(fine)} refused" if left_out else "")
 
 
-def _moments(samples: FloatArray, reference: tuple[float, ...]) -> dict[str, Any]:
-    return {"features": decoupled_moments(samples, len(reference), axis=samples.ndim - 1, reference=reference,
+def _moments(samples: FloatArray, reference: Any, order: int, kind: Any = None) -> dict[str, Any]:
+    return {"features": decoupled_moments(samples, order, axis=samples.ndim - 1, reference=reference, perturb=kind,
                                           on_refusal="return")[0]}
 
 
 def _transformed(plan: Plan, samples: FloatArray) -> Part:
     return {"features": plan.transform(samples, on_refusal="return")[0]}
-
-
-def _perturbed_moments(samples: FloatArray, order: int, kind: Any) -> dict[str, Any]:
-    return {"features": decoupled_moments(samples, order, axis=1, perturb=kind, on_refusal="return")[0]}

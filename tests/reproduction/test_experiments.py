@@ -11,8 +11,10 @@ from symdecouple.errors import InvalidInput
 from symdecouple.families.moments import raw_moments
 from symdecouple.reproduction import EXPERIMENTS, Result, reproduce
 from symdecouple.reproduction.regression import PRINTED, SIZES
-from symdecouple.reproduction.regressors import NAMES
+from symdecouple.reproduction.regressors import NAMES, VARIANTS, errors
 from symdecouple.reproduction.scenarios import _decided
+from symdecouple.reproduction.texture_features import _bands_of_grey_values, bands_of
+from symdecouple.reproduction.textures_marginal import KEPT, _fine
 
 
 def values(found: Result) -> dict[str, Any]:
@@ -132,3 +134,35 @@ def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr("symdecouple.reproduction.orthokurtosis._angles", stops)
     assert main(["reproduce", "orthokurtosis", "-o", str(tmp_path)]) == 130
     assert "the same command goes on" in capsys.readouterr().err
+
+
+def test_bands_of_grey_values_keep_their_ties() -> None:
+    patches = np.random.default_rng(1).integers(0, 4, (2, 16, 16)).astype(np.float64)
+    rounded, exact = bands_of(patches), _bands_of_grey_values(patches)
+    np.testing.assert_allclose(exact, rounded, atol=1e-12)
+    for band in exact.reshape(-1, 256):
+        values = np.unique(band)
+        assert np.diff(values).min() > 0.01  # two that differ do so by a whole step
+    assert max(len(np.unique(band)) for band in rounded.reshape(-1, 256)) > 64 >= max(
+        len(np.unique(band)) for band in exact.reshape(-1, 256))
+
+
+def test_plates_with_few_patches_are_left_out() -> None:
+    labels = np.repeat([1, 2], 30)
+    values = np.zeros((60, 8, 3))
+    values[: 30 - KEPT + 1, 2, 1] = np.nan  # of the first plate one patch too few is left
+    values[40, 0, 0] = np.nan
+    assert np.flatnonzero(~_fine([values[:, :, :2]], labels)).tolist() == [*range(30), 40]
+    assert not _fine([np.zeros((4, 8, 1)) * np.nan, np.zeros((4, 8, 1))], np.ones(4)).any()
+
+
+def test_each_regressor_has_its_variants() -> None:
+    pytest.importorskip("sklearn")
+    assert tuple(VARIANTS) == NAMES
+    random = np.random.default_rng(2)
+    predictors = random.standard_normal((60, 4))
+    targets = predictors[:, 0] + 0.1 * random.standard_normal(60)
+    for name, variants in VARIANTS.items():
+        assert list(variants.values()).count({}) == 1
+        found = {variant: errors(name, predictors, targets, 0, 3, **options) for variant, options in variants.items()}
+        assert all(0.05 < error < 1.2 for error in found.values()), found

@@ -51,7 +51,7 @@ def end_before(goal: FloatArray, groups: FloatArray) -> float | None:
     >>> round(end_before(np.array([1.0, 0, 1, 0, 3]), ties), 10), end_before(np.array([1.0, 0, 1, 0, 2.24]), ties)
     (2.25, None)
     """
-    found = None if _is_inside(goal, groups) else _counted(goal, groups)
+    found = _counted(goal, groups, unless_inside=True)
     return None if found is None or not found.is_beyond(float(goal[-1])) else found.nearest(float(goal[-1]))
 
 
@@ -71,7 +71,7 @@ stays in (1.25, 2.5), whatever the ties; N >= 7 is needed
     """
     if n_samples is not None and (told := beyond_any_sample(goal, first, n_samples)) is not None:
         return told
-    found = None if _is_inside(goal, groups) else _counted(goal, groups)
+    found = _counted(goal, groups, unless_inside=True)
     if found is None or found.side(float(goal[-1])) == 0:
         return None
     return unattainable(goal, first, _by_ties(found, goal, groups, n_samples))
@@ -92,9 +92,9 @@ def _is_inside(goal: FloatArray, groups: FloatArray) -> bool:
     return found is not None and found.side(float(goal[-1])) == 0
 
 
-def _counted(goal: FloatArray, groups: FloatArray) -> Reach | None:
-    """What moment k can be with these ties; None where that is lost."""
-    if not np.isfinite(goal).all() or len(groups) < 2:
+def _counted(goal: FloatArray, groups: FloatArray, *, unless_inside: bool = False) -> Reach | None:
+    """What moment k can be with these ties; None where that is lost, or need not be known."""
+    if not np.isfinite(goal).all() or len(groups) < 2 or (unless_inside and _is_inside(goal, groups)):
         return None
     found = reach_of_counts(np.asarray(groups, dtype=np.float64).tobytes(), tuple(goal[:-1].tolist()))
     return None if found is None or found.order != len(goal) - 1 else found

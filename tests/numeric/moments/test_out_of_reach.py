@@ -7,7 +7,7 @@ import pytest
 
 from symdecouple.numeric.moments import tied_range
 from symdecouple.numeric.moments.moment_path import follow
-from symdecouple.numeric.moments.out_of_reach import groups_of, needed, why_out_of_reach
+from symdecouple.numeric.moments.out_of_reach import _counted, _is_inside, groups_of, needed, why_out_of_reach
 from symdecouple.stats import decoupled_moments
 
 GAUSSIAN = (1.0, 0.0, 1.0, 0.0, 3.0, 0.0, 15.0, 0.0, 105.0)
@@ -79,3 +79,16 @@ def test_many_refused_rows_are_looked_up_once(monkeypatch: pytest.MonkeyPatch) -
 def test_groups_are_counted_in_order() -> None:
     assert groups_of(np.array([5.0, 1, 5, 2, 5])).tolist() == [1, 1, 3]
     assert groups_of(np.array([5.0, 1, 5, 2]), np.array([1.0, 0.5, 2, 0])).tolist() == [0.5, 3]
+
+
+@pytest.mark.parametrize("held", [(1.0, 0, 1, 0), (1.0, 0, 1, 0, 3), (1.0, 0, 1, 0.3, 2.5, 1.0)])
+@pytest.mark.parametrize("most", [1, 4])
+def test_what_is_seen_to_be_inside_at_once_is_inside(held: tuple[float, ...], most: int) -> None:
+    groups = np.random.default_rng(most).integers(1, most + 1, 90).astype(np.float64)
+    whole = _counted(np.array([*held, 0.0]), groups)
+    assert whole is not None
+    shares = np.array([-0.5, 0, 1e-6, 0.002, 0.01, 0.1, 0.3, 0.6, 0.9, 0.99, 1, 1.5])
+    targets = whole.low + shares * (whole.high - whole.low)
+    seen = [_is_inside(np.array([*held, target]), groups) for target in targets]
+    assert any(seen) and not any(is_seen and whole.side(target) for is_seen, target in zip(seen, targets, strict=True))
+    assert not _is_inside(np.array([*held, targets[5]]), np.ones(64))  # few groups are counted themselves
