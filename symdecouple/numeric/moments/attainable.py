@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import Outcome
+from symdecouple.numeric.moments.growth import ALLOWED
 from symdecouple.numeric.moments.hankel import Weights, free_direction, hankel_norms, power_means
 from symdecouple.numeric.moments.out_of_reach import beyond_any_sample, needed, unattainable
 from symdecouple.numeric.samples.batch import FloatArray
@@ -214,11 +215,11 @@ def _too_few(goal: FloatArray, count: int, value: float, n_samples: int | None) 
     )
 
 
-def pulled_apart(k: int, growth: float) -> Outcome:
+def pulled_apart(k: int) -> Outcome:
     """Say that rounding grew too much on the way to level k."""
     return Outcome(
         False,
         "beyond float64",
-        f"moment {k} is attainable, but the sample is so crowded that its values are pulled apart by a factor "
-        f"{growth:.2g}, and their rounding with them; tie the values that are meant to be equal",
+        f"moment {k} is attainable, but the sample is so crowded that its values are pulled apart by a factor above "
+        f"{ALLOWED.get():.2g}, and their rounding with them; tie the values that are meant to be equal",
     )

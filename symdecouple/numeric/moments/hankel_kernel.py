@@ -11,14 +11,13 @@ import numpy as np
 from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = [
-    "BLOCK", "EVERYDAY", "FAST", "LOST", "as_powers", "decompose", "four_means", "gap_of", "largest",
+    "BLOCK", "EVERYDAY", "FAST", "LOST", "as_powers", "decompose", "four_means", "gap_of",
     "largest_gap", "means_to", "polynomial",
 ]
 
 LOST = 1e-5  # D_j/h_(2j) below which the Hankel matrix leaves fewer than eleven digits, as in `hankel`
 BLOCK = 512  # entries of a loop: sums round less, and what it touches stays in the first cache
 EVERYDAY = 5  # up to this k what a step does to 64 entries is one loop each, two to three times faster
-_FOLDED = 16  # the largest of so many is looked for one by one
 FAST = ("_add_power_sums", "four_means", "polynomial")  # sums in any order
 
 
@@ -111,20 +110,6 @@ def polynomial(y: FloatArray, c: FloatArray, k: int, out: FloatArray) -> None:
         d = c[j]
         for i in range(len(y)):
             out[i] = out[i] * y[i] + d
-
-
-def largest(values: FloatArray) -> float:
-    """They are used up: half of them goes over the other, as a vector loop can."""
-    left = len(values)
-    while left > _FOLDED:
-        half = (left + 1) // 2
-        for i in range(left - half):
-            values[i] = max(values[i], values[i + half])
-        left = half
-    found = values[0]
-    for i in range(1, left):
-        found = max(found, values[i])
-    return float(found)
 
 
 def largest_gap(means: FloatArray, k: int, goal: FloatArray) -> float:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from math import comb, factorial, isfinite
 from typing import Any, TypeVar
 
@@ -24,12 +25,13 @@ from numpy.typing import NDArray
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.moments.attainable import pulled_apart
 from symdecouple.numeric.moments.bins import binned
-from symdecouple.numeric.moments.growth import ALLOWED
-from symdecouple.numeric.moments.hankel import Weights
+from symdecouple.numeric.moments.growth import ALLOWED, SURELY
+from symdecouple.numeric.moments.hankel import Weights, taken
 from symdecouple.numeric.moments.moment_path import RTOL, Followed, follow
-from symdecouple.numeric.moments.moment_path_kernel import climb_compiled
+from symdecouple.numeric.moments.moment_path_kernel import CompiledLevels
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, mean_power, place_and_scale
 from symdecouple.numeric.moments.skewness_flow import Skewed, impose_skewness
+from symdecouple.numeric.moments.skewness_kernel import compiled_impose_skewness
 from symdecouple.numeric.samples.batch import FloatArray, IntArray, RowValues, SampleMatrix
 
 __all__ = [
@@ -111,6 +113,8 @@ def climb(
     goal: Sequence[float],
     *,
     weights: Weights = None,
+    ends: tuple[FloatArray, FloatArray] | None = None,
+    compiled: bool = False,
     rtol: float = RTOL,
     store: bool = False,
     with_slope: bool = False,
@@ -127,6 +131,10 @@ def climb(
         Standardized reference moments 0..order - 1.
     weights : array (R, N), optional
         Of the entries.
+    ends : pair of arrays (R,), optional
+        Minimum and maximum of each sample, where they are known; without weights.
+    compiled : bool
+        Whether `moment_path_kernel` moves rows where they need no care; without weights, and levels are not kept.
     rtol : float
         As in `moment_path.follow`.
     store : bool
@@ -134,27 +142,39 @@ def climb(
     with_slope : bool
         Whether level 3 keeps its slopes.
     """
-    skew = impose_skewness(rows, goal[3], weights=weights, with_slope=with_slope)
-    ladder = Ladder(np.full((order + 1, len(rows)), np.nan), skew, refusals=dict(skew.refusals))
+    impose = compiled_impose_skewness if compiled else partial(impose_skewness, weights=weights)
+    skew = impose(rows, goal[3], ends=ends, with_slope=with_slope)
+    ladder = Ladder(np.full((len(rows), order + 1), np.nan).T, skew, refusals=dict(skew.refusals))
     ladder.moments[:4] = np.array(goal[:4])[:, None]
-    which = np.delete(np.arange(len(rows)), list(skew.refusals))
-    z, growth = _taken(skew.values, which), np.ones(len(which))
-    share = None if weights is None else weights[which] / weights[which].sum(axis=1)[:, None]
-    for k in range(4, order):
-        if not len(which):
-            return ladder
-        ladder.moments[k, which] = mean_power(z, k, share)
-        moved = follow(z, k, goal[k], held=goal[1:k], weights=share, store=store, rtol=rtol)
-        ladder.levels.append((k, which, moved))
-        growth = growth * moved.growth
-        refused = {i: pulled_apart(k, growth[i]) for i in np.flatnonzero(growth > ALLOWED.get()).tolist()}
-        refused |= moved.refusals
-        ladder.refusals.update((int(which[i]), outcome) for i, outcome in refused.items())
-        left = np.array([i for i in range(len(which)) if i not in refused], dtype=np.intp)
-        which, z, growth = which[left], moved.values[left], growth[left]
-        share = None if share is None else share[left]
-    if len(which):
-        ladder.moments[order, which] = mean_power(z, order, share)
+    z, grown = (skew.values if compiled else skew.values.copy()), np.zeros(len(rows))
+    quick = CompiledLevels(z, goal[:order], ladder.moments.T, grown) if compiled else None
+    share = None if weights is None else weights / weights.sum(axis=1)[:, None]
+    which, again = np.delete(np.arange(len(rows)), list(skew.refusals)), list[int]()
+    for k in range(4, order + 1):
+        careful = which
+        if quick is None:
+            ladder.moments[k, which] = mean_power(_taken(z, which), k, taken(share, which))
+        else:
+            beyond = grown[which] - np.log(ALLOWED.get())
+            doubtful = ~quick.settle(which, k) | (np.abs(beyond) <= np.log(SURELY))
+            again += which[doubtful].tolist()
+            too_far = which[~doubtful & (beyond > 0)]
+            ladder.moments[k, too_far] = np.nan
+            ladder.refusals.update(dict.fromkeys(too_far.tolist(), pulled_apart(k - 1)))
+            which = which[~doubtful & (beyond < 0)]
+            careful = quick.move(which, k) if k < order else careful[:0]
+        if k == order or not len(careful):
+            continue
+        moved = follow(_taken(z, careful), k, goal[k], held=goal[1:k], weights=taken(share, careful), store=store,
+                       grown=np.exp(grown[careful]), rtol=rtol)
+        ladder.levels.append((k, careful, moved))
+        z[careful], grown[careful] = moved.values, grown[careful] + np.log(moved.growth)
+        ladder.refusals.update((int(careful[i]), outcome) for i, outcome in moved.refusals.items())
+        which = np.setdiff1d(which, careful[list(moved.refusals)])
+    if again:
+        alone = climb(np.asarray(rows)[again], order, goal, rtol=rtol)
+        ladder.moments[:, again] = alone.moments
+        ladder.refusals.update((again[i], outcome) for i, outcome in alone.refusals.items())
     return ladder
 
 
@@ -184,15 +204,12 @@ def standardized_rows(
     which = np.flatnonzero(~constant) if order > 3 else np.empty(0, dtype=np.intp)
     if order > 4 and matrix.weights is None and matrix.values.shape[1] >= _BINNED[compiled]:
         which = np.array([i for i in which.tolist() if not _fill_binned(matrix, i, order, goal, values)], dtype=np.intp)
-    if compiled and matrix.weights is None and len(which):
-        ends = _taken(matrix.low, which), _taken(matrix.high, which)
-        climbed = climb_compiled(_taken(matrix.values, which), order, goal, ends)
-        values[which, 3:] = climbed.moments[4:].T
-        which = which[~climbed.done]
     if len(which):
-        weights = None if matrix.weights is None else _taken(matrix.weights, which)
-        rows = np.asarray(_taken(matrix.values, which), dtype=np.float64)
-        ladder = climb(rows, order, goal, weights=weights)
+        rows, weights, low, high = (None if some is None else _taken(some, which)
+                                    for some in (matrix.values, matrix.weights, matrix.low, matrix.high))
+        is_counted = weights is None
+        ladder = climb(rows, order, goal, weights=weights, ends=(low, high) if is_counted else None,
+                       compiled=compiled and is_counted)
         values[which, 3:] = ladder.moments[4:].T
         refusals.update((int(which[i]), outcome) for i, outcome in ladder.refusals.items())
     return values[:, :order], refusals

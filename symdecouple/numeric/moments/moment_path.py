@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.moments.attainable import is_heavy, pulled_apart, refused_at_once
-from symdecouple.numeric.moments.growth import ALLOWED, MOST_GROWTH
+from symdecouple.numeric.moments.growth import ALLOWED, MOST_GROWTH, SURELY
 from symdecouple.numeric.moments.hankel import (
     RESIDUAL,
     SETTLED,
@@ -153,6 +153,7 @@ def follow(
     *,
     held: ArrayLike,
     weights: Weights = None,
+    grown: ArrayLike = 1.0,
     rtol: float = RTOL,
     store: bool = False,
     max_steps: int = MOST_STEPS,
@@ -171,6 +172,8 @@ def follow(
         0, 1, c_3, ..: moments 1..k-1 that hold on the path. Rounding left behind by earlier levels is removed.
     weights : array (R, N), optional
         Of the entries, sum 1 in each row; equal by default.
+    grown : float or array (R,)
+        By how much errors have grown before.
     rtol : float
         Local error of a step, in standard deviations.
     store : bool
@@ -207,7 +210,7 @@ def follow(
         tolerance[moving] = np.clip(GROWN * np.exp(-FALLING * begun.max(axis=1, initial=0.0)), min(FINE, rtol), rtol)
         path, growth = Path.standing(course.start), np.ones(len(there))
         tape = _integrate(course, path, growth, ends, moving, tolerance, store, max_steps)
-        path = replace(path, tape=_sharpened(course, path, growth, ends, tolerance, tape))
+        path = replace(path, tape=_sharpened(course, path, growth, ends, tolerance, tape, grown))
         path.ending[list(ends)] = End.OVER
         residual = residuals(course.start, course.goal, weights)
         residual[moving] = _settle(course, path.values, moving)
@@ -216,7 +219,7 @@ def follow(
         arrived = (path.ending == End.REACHED) & (residual <= RESIDUAL)
         growth[~arrived] = 1
         refusals |= {i: _why(course, path, i) for i in {*moving[~arrived[moving]].tolist(), *ends}}
-        refusals |= {int(i): pulled_apart(k, growth[i]) for i in np.flatnonzero(growth > ALLOWED.get())}
+        refusals |= {int(i): pulled_apart(k) for i in np.flatnonzero(growth * grown > ALLOWED.get())}
         gone = sorted(refusals)
         residual[gone] = np.where(np.isfinite(residual[gone]), residual[gone], np.inf)
         values[gone] = np.nan
@@ -319,10 +322,11 @@ def _stretch(course: Course, z: FloatArray, which: IntArray) -> tuple[FloatArray
 
 def _sharpened(
     course: Course, path: Path, growth: FloatArray, ends: dict[int, float], tolerance: FloatArray,
-    tape: tuple[Step, ...],
+    tape: tuple[Step, ...], grown: ArrayLike,
 ) -> tuple[Step, ...]:
     """Follow rows again, in smaller steps, whose errors grew beyond what was asked for, where these would help."""
     is_rough = (tolerance > SHARP) & (tolerance * growth > REDONE * GROWN) & (growth <= MOST_GROWTH)
+    is_rough &= growth * grown <= SURELY * ALLOWED.get()
     rough = (path.ending == End.REACHED) & is_rough
     again = np.flatnonzero(rough)
     if not len(again):

@@ -17,9 +17,8 @@ FINE of `moment_path`; a path whose error has grown all the same is followed aga
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +26,7 @@ from numpy.typing import NDArray
 from symdecouple.numeric.kernels.compile import Kernels
 from symdecouple.numeric.kernels.parallel import share_rows
 from symdecouple.numeric.moments import hankel_kernel, nodes_kernel, skewness_kernel
-from symdecouple.numeric.moments.growth import ALLOWED
+from symdecouple.numeric.moments.growth import ALLOWED, SURELY
 from symdecouple.numeric.moments.hankel import NOISE, RESIDUAL, SETTLED
 from symdecouple.numeric.moments.hankel_kernel import (
     BLOCK,
@@ -37,7 +36,6 @@ from symdecouple.numeric.moments.hankel_kernel import (
     decompose,
     four_means,
     gap_of,
-    largest,
     largest_gap,
     means_to,
     polynomial,
@@ -54,7 +52,7 @@ from symdecouple.numeric.moments.nodes_kernel import (
 from symdecouple.numeric.paths.runge_kutta import FIFTH, NODES, STAGES, THIRD, WEIGHTS
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
-__all__ = ["KERNELS", "Climbed", "Scratch", "climb_compiled", "follow_path", "move_rows", "settle_rows", "warm"]
+__all__ = ["KERNELS", "CompiledLevels", "Scratch", "follow_path", "move_rows", "settle_rows", "warm"]
 
 KERNELS = Kernels(
     __name__,
@@ -67,10 +65,10 @@ KERNELS = Kernels(
     seconds=3e-6,
 )
 
-_CROWDED = 1e-3  # D_j/h_(2j) at the start, below which a row is for the careful: it may end at few values
+_ROOM = 1e-3  # D_j/h_(2j) at the start, below which a path is for the careful: it may end at few values
 _FAR = 1e-3  # gap of an end from its moments beyond which Newton's method may fail
 _SWEEPS = 4  # of Newton's method: two do from a path's end, a third tells
-_LOST, _STAYED, _GOES, _GOES_FAR = range(4)  # states of a sample at a level
+_LOST, _CROWDED, _STAYED, _GOES, _GOES_FAR = range(5)  # states of a sample at a level
 _COARSE = 3e-11  # local error of a step where errors do not grow: in order 6 a tenth of it, or less
 _SAFETY, _SHRINK, _GROW, _LAST = 0.9, 0.2, 8.0, 1.05  # of steps, as in `integrate`
 _MOST_STEPS = 400  # the same
@@ -80,7 +78,7 @@ _SHORT = 0.1  # mean length of a short path, in standard deviations
 _ENTRIES = 3  # a node, that make it worthwhile
 _FEW = _ENTRIES * MOST_NODES  # entries for which a table is at hand; more of them ask for one where nodes do not do
 
-_MOVED, _POWER, _HERE, _SHARE, _LINES = range(12, 17)  # lines of a table, behind the twelve slopes
+_MOVED, _POWER, _HERE, _SHARE, _STRETCH, _GROWN, _LINES = range(12, 19)  # lines of a table, behind the twelve slopes
 _TERMS = 9  # as many slopes as the last stage has: so many are added up, those that do not matter with weight 0
 _FIFTH, _THIRD = len(STAGES), len(STAGES) + 1  # rows of what a step may be off by; then comes the step itself
 _SUMS = (*STAGES, FIFTH, THIRD, WEIGHTS)
@@ -89,68 +87,55 @@ _WEIGHTS = np.array([[*row.values(), *[0.0] * (_TERMS - len(row))] for row in _S
 _FAST = ("_combine", "_square", *hankel_kernel.FAST, *nodes_kernel.FAST)  # sums in any order
 
 
-@dataclass(frozen=True, slots=True)
-class Climbed:
-    """Standardized decoupled moments (order + 1, R), samples at the last level (R, N), and which rows are done."""
-
-    moments: FloatArray
-    values: FloatArray
-    done: NDArray[np.bool_]
-
-
 @cache
 def _kernels() -> tuple[Callable[..., None], ...]:
     kernels: tuple[Callable[..., None], ...] = KERNELS.build(settle_rows, move_rows, fast=_FAST)
     return kernels
 
 
-def climb_compiled(
-    rows: NDArray[np.floating[Any]],
-    order: int,
-    goal: Sequence[float],
-    ends: tuple[FloatArray, FloatArray] | None = None,
-) -> Climbed:
-    """Normalize samples level by level up to order - 1, those that need no care.
+class CompiledLevels:
+    """Samples (R, N) at level 3, on their way through the levels above.
 
     Parameters
     ----------
-    rows : array (R, N)
-        Finite, of any unit.
-    order : int
-        At least 4.
+    z : array (R, N)
+        Moved in place.
     goal : sequence of float
         Standardized reference moments 0..order - 1.
-    ends : pair of arrays (R,), optional
-        Minimum and maximum of each sample, where they are known.
-
-    Returns
-    -------
-    Climbed
-        NaN in the rows that are not done.
+    moments : array (R, order + 1)
+        Moment k is written where level k - 1 is reached.
+    grown : array (R,)
+        Logarithms of how much errors grew, which are added up.
     """
-    skew = skewness_kernel.compiled_impose_skewness(rows, goal[3], ends=ends, with_slope=False)
-    moments, done = np.full((len(rows), order + 1), np.nan), np.zeros(len(rows), dtype=np.bool_)
-    moments[:, :4] = goal[:4]
-    which = np.array([i for i in np.flatnonzero(~np.isnan(skew.residual)) if i not in skew.refusals], dtype=np.intp)
-    (settle, move), goals = _kernels(), np.array(goal)
-    state, grown, most = np.full(len(rows), _STAYED), np.zeros(len(rows)), np.log(ALLOWED.get())
-    for k in range(4, order + 1):
-        share_rows(settle, which, skew.values, k, goals, moments, state)
-        which = which[state[which] != _LOST]
-        if k < order:
-            share_rows(move, which[state[which] != _STAYED], skew.values, k, goals, moments, state, grown)
-            which = which[grown[which] <= most]
-    done[which] = True
-    if not done.all():
-        moments[~done], skew.values[~done] = np.nan, np.nan
-    return Climbed(moments.T, skew.values, done)
+
+    def __init__(self, z: FloatArray, goal: Sequence[float], moments: FloatArray, grown: FloatArray) -> None:
+        self.z, self.goal, self.moments, self.grown = z, np.array(goal, dtype=np.float64), moments, grown
+        self._state = np.full(len(z), _STAYED)
+
+    def settle(self, which: IntArray, k: int) -> NDArray[np.bool_]:
+        """Bring samples to level k - 1, where their paths ended; False for those that do not settle."""
+        share_rows(_kernels()[0], which, self.z, k, self.goal, self.moments, self._state)
+        settled: NDArray[np.bool_] = self._state[which] != _LOST
+        return settled
+
+    def move(self, which: IntArray, k: int) -> IntArray:
+        """Move settled samples along the path of moment k; returns those that wait where they were, for NumPy."""
+        most = np.log(SURELY * ALLOWED.get())
+        share_rows(_kernels()[1], which[self._state[which] > _STAYED], self.z, k, self.goal, self.moments, self._state,
+                   self.grown, most)
+        waiting = which[self._state[which] == _CROWDED]
+        self._state[waiting] = _STAYED
+        return waiting
 
 
 def warm() -> None:
     """Compile and keep on the disk. Cost: several seconds, once; nothing where it is done."""
     if not skewness_kernel.KERNELS.are_warm():
         skewness_kernel.warm()
-    climb_compiled(np.arange(0.0, 6.0)[None] ** 2, 5, (1.0, 0.0, 1.0, 0.0, 3.0))
+    z, goal = skewness_kernel.compiled_impose_skewness(np.arange(0.0, 6.0)[None] ** 2, 0.0).values, (1.0, 0, 1, 0, 3)
+    levels, which = CompiledLevels(z, goal, np.empty((1, 6)), np.zeros(1)), np.arange(1)
+    levels.settle(which, 4)
+    levels.move(which, 4)
     KERNELS.note_warm()
 
 
@@ -193,21 +178,20 @@ def settle_rows(
         state[r] = _LOST
         if gap <= RESIDUAL:
             moments[r, k] = means[k]
-            if k == len(goal):
-                state[r] = _STAYED
-            elif decompose(means, k, lower, norm) > _CROWDED:
+            state[r] = _STAYED
+            if k < len(goal) and not largest_gap(means, k, goal) <= RESIDUAL:
+                has_room = decompose(means, k, lower, norm) > _ROOM
                 is_near = _SHORT * k * np.sqrt(norm[k - 1]) >= abs(goal[k] - means[k])
-                state[r] = _GOES_FAR if not is_near else _GOES
-                if largest_gap(means, k, goal) <= RESIDUAL:
-                    state[r] = _STAYED
+                state[r] = _CROWDED if not has_room else _GOES if is_near else _GOES_FAR
 
 
 def move_rows(
-    which: IntArray, z: FloatArray, k: int, goal: FloatArray, moments: FloatArray, state: IntArray, grown: FloatArray
+    which: IntArray, z: FloatArray, k: int, goal: FloatArray, moments: FloatArray, state: IntArray, grown: FloatArray,
+    most: float,
 ) -> None:
-    """Move samples of moment k along their paths, by nodes where these tell them.
+    """Move samples of moment k along their paths, by nodes where these tell them; they stay where the path is lost.
 
-    The logarithms of how much errors grew are added up; NaN where the path is lost.
+    The logarithms of how much errors grew are added up; beyond `most` no path is followed again.
     """
     n = z.shape[1]
     lines, share = np.empty((_LINES, min(n, max(_FEW, 4 * int(np.sqrt(n)))))), np.full(n, 1 / n)
@@ -231,9 +215,10 @@ def move_rows(
                     values[j] = centre + half * x[j]
             elif n > lines.shape[1]:
                 table = np.empty((_LINES, n))
-            log_growth, moved = follow_path(values, shares, k, goal, first, table, scratch), table[_HERE]
+            spare, moved = most - grown[r], table[_HERE]
+            log_growth = follow_path(values, shares, k, goal, first, table, scratch, spare)
             if not by_nodes:
-                for i in range(n):
+                for i in range(n if log_growth >= 0 else 0):
                     row[i] = moved[i]
                 break
             if log_growth >= 0:
@@ -243,7 +228,10 @@ def move_rows(
                 if tail <= RESOLVED:
                     add_series(row, centre, half, c, m, row)
             m = more_nodes(m, tail)
-        grown[r] += log_growth if log_growth >= 0 else np.nan
+        if log_growth >= 0:
+            grown[r] += log_growth
+        else:
+            state[r] = _CROWDED
 
 
 def _scratch(order: int) -> Scratch:
@@ -251,21 +239,24 @@ def _scratch(order: int) -> Scratch:
 
 
 def follow_path(
-    begin: FloatArray, w: FloatArray, k: int, goal: FloatArray, first: float, lines: FloatArray, scratch: Scratch
+    begin: FloatArray, w: FloatArray, k: int, goal: FloatArray, first: float, lines: FloatArray, scratch: Scratch,
+    spare: float,
 ) -> float:
     """Points with weights, of which moment k is `first`, along their path to a line of the table.
 
-    Returns the logarithm of how much errors grew, -1 where the path is lost.
+    Returns the logarithm of how much errors grew, as in `moment_path`, -1 where the path is lost. Beyond `spare` it is
+    not followed again in smaller steps.
     """
     n, distance, most = len(begin), goal[k] - first, _COARSE
     y, moved, power = lines[_HERE][:n], lines[_MOVED][:n], lines[_POWER]
+    stretch, grown = lines[_STRETCH][:n], lines[_GROWN][:n]
     slope, c = scratch.short[1], scratch.short[2]  # where the norms are, which have had their use
     while True:
         for j in range(k):
             scratch.short[0, j] = goal[j]
         for i in range(n):
-            y[i] = begin[i]
-        log_growth, s, h, rtol, left, stretch, ahead, stage = 0.0, 0.0, 0.0, most, 1.0, 0.0, 0.0, 0
+            y[i], grown[i] = begin[i], 0.0
+        log_growth, s, h, rtol, left, stage = 0.0, 0.0, 0.0, most, 1.0, 0
         for _ in range(_MOST_STEPS):
             error, five = np.inf, 0.0
             for i in range(stage, len(_PLACES)):
@@ -288,15 +279,13 @@ def follow_path(
                     if i == 0 or i == _FIFTH - 1:  # the last stage is at the end of the step
                         for j in range(1, k):
                             slope[j - 1] = j * c[j]
-                        polynomial(moved, slope, k - 1, power[:n])
-                        steepest = 0.0
-                        for q in range(n if h == 0 else 0):
-                            steepest = max(steepest, abs(power[q]))
-                        ahead = max(largest(power[:n]), 0.0)
-                        stretch = ahead if i == 0 else stretch
+                        polynomial(moved, slope, k - 1, power[:n] if i else stretch)
                         if h == 0:
-                            rtol = min(most, max(GROWN * np.exp(-FALLING * stretch), FINE))
-                            h = REACH * k * rtol**0.125 / steepest
+                            low = high = 0.0
+                            for q in range(n):
+                                low, high = min(low, stretch[q]), max(high, stretch[q])
+                            rtol = min(most, max(GROWN * np.exp(-FALLING * high), FINE))
+                            h = REACH * k * rtol**0.125 / max(-low, high)
                 elif i <= _THIRD:
                     square = abs(_square(moved, w))  # weights of nodes may be negative
                     if i == _FIFTH:
@@ -308,17 +297,19 @@ def follow_path(
             stage = 0 if error <= 1 else 1
             if error <= 1:
                 end = 1.0 if left <= 1 else s + h
-                log_growth += (end - s) * (stretch + ahead) / 2
-                s = end
+                half, s = (end - s) / 2, end
                 for q in range(n):
                     y[q] = moved[q]
+                    grown[q] = max(grown[q] + half * (stretch[q] + power[q]), 0.0)
                 if s == 1:
                     break
             wanted = _SAFETY * max(error, 1e-30) ** -0.125 if error < np.inf else _UNSURE
             h *= min(max(wanted, _SHRINK), _GROW if error <= 1 else _SAFETY)
         if s < 1:
             return -1.0
-        if most == SHARP or rtol * np.exp(log_growth) <= REDONE * GROWN:
+        for q in range(n):
+            log_growth = max(log_growth, grown[q])
+        if most == SHARP or log_growth > spare or rtol * np.exp(log_growth) <= REDONE * GROWN:
             return log_growth
         most = SHARP  # once more
 
