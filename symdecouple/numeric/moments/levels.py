@@ -155,13 +155,13 @@ def climb(
         if quick is None:
             ladder.moments[k, which] = mean_power(_taken(z, which), k, taken(share, which))
         else:
-            beyond = grown[which] - np.log(ALLOWED.get())
-            doubtful = ~quick.settle(which, k) | (np.abs(beyond) <= np.log(SURELY))
+            (is_there, is_sharp), beyond = quick.settle(which, k), grown[which] - np.log(ALLOWED.get())
+            torn = is_there & (beyond > np.log(SURELY))
+            doubtful = ~torn & (~is_sharp | (beyond > -np.log(SURELY)))
+            ladder.moments[k, which[torn]] = np.nan
+            ladder.refusals.update(dict.fromkeys(which[torn].tolist(), pulled_apart(k - 1)))
             again += which[doubtful].tolist()
-            too_far = which[~doubtful & (beyond > 0)]
-            ladder.moments[k, too_far] = np.nan
-            ladder.refusals.update(dict.fromkeys(too_far.tolist(), pulled_apart(k - 1)))
-            which = which[~doubtful & (beyond < 0)]
+            which = which[~torn & ~doubtful]
             careful = quick.move(which, k) if k < order else careful[:0]
         if k == order or not len(careful):
             continue

@@ -49,6 +49,7 @@ from symdecouple.numeric.moments.nodes_kernel import (
     place_nodes,
     series_of,
 )
+from symdecouple.numeric.moments.out_of_reach import end_before, groups_of
 from symdecouple.numeric.paths.runge_kutta import FIFTH, NODES, STAGES, THIRD, WEIGHTS
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
@@ -67,11 +68,14 @@ KERNELS = Kernels(
 
 _ROOM = 1e-3  # D_j/h_(2j) at the start, below which a path is for the careful: it may end at few values
 _FAR = 1e-3  # gap of an end from its moments beyond which Newton's method may fail
+_DRIFT = 1e-7  # the same, beyond which Newton's method ends beside the path: by up to a tenth of it
 _SWEEPS = 4  # of Newton's method: two do from a path's end, a third tells
-_LOST, _CROWDED, _STAYED, _GOES, _GOES_FAR = range(5)  # states of a sample at a level
+_LOST, _ROUGH, _CROWDED, _STAYED, _GOES, _GOES_FAR = range(6)  # states of a sample at a level
 _COARSE = 3e-11  # local error of a step where errors do not grow: in order 6 a tenth of it, or less
 _SAFETY, _SHRINK, _GROW, _LAST = 0.9, 0.2, 8.0, 1.05  # of steps, as in `integrate`
 _MOST_STEPS = 400  # the same
+_MANY_STEPS = 40  # after which ties are counted: they may leave no end, and most paths that have one take fewer
+_SMALLEST = 2.0**-30  # a shorter step is at a critical point
 _UNSURE = 0.25  # a step that meets a point without velocity is cut to this
 _FEWEST_NODES = 32  # for a short path, for others twice as many, then what the series asks for
 _SHORT = 0.1  # mean length of a short path, in standard deviations
@@ -112,20 +116,26 @@ class CompiledLevels:
         self.z, self.goal, self.moments, self.grown = z, np.array(goal, dtype=np.float64), moments, grown
         self._state = np.full(len(z), _STAYED)
 
-    def settle(self, which: IntArray, k: int) -> NDArray[np.bool_]:
-        """Bring samples to level k - 1, where their paths ended; False for those that do not settle."""
+    def settle(self, which: IntArray, k: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Bring samples to level k - 1; which are there, and which of these by a path that keeps all digits."""
         share_rows(_kernels()[0], which, self.z, k, self.goal, self.moments, self._state)
-        settled: NDArray[np.bool_] = self._state[which] != _LOST
-        return settled
+        return self._state[which] > _LOST, self._state[which] > _ROUGH
 
     def move(self, which: IntArray, k: int) -> IntArray:
         """Move settled samples along the path of moment k; returns those that wait where they were, for NumPy."""
-        most = np.log(SURELY * ALLOWED.get())
-        share_rows(_kernels()[1], which[self._state[which] > _STAYED], self.z, k, self.goal, self.moments, self._state,
-                   self.grown, most)
+        goes = which[self._state[which] > _STAYED]
+        self._follow(goes, k, _MANY_STEPS)
+        lost = goes[self._state[goes] == _CROWDED].tolist()
+        goes = np.array([i for i in lost if end_before(self.goal[: k + 1], groups_of(self.z[i])) is None], dtype=np.intp)
+        self._state[goes] = _GOES_FAR
+        self._follow(goes, k, _MOST_STEPS)
         waiting = which[self._state[which] == _CROWDED]
         self._state[waiting] = _STAYED
         return waiting
+
+    def _follow(self, which: IntArray, k: int, most_steps: int) -> None:
+        limits = np.array([np.log(SURELY * ALLOWED.get()), most_steps])
+        share_rows(_kernels()[1], which, self.z, k, self.goal, self.moments, self._state, self.grown, limits)
 
 
 def warm() -> None:
@@ -158,10 +168,11 @@ def settle_rows(
     power = np.empty(max(BLOCK, 4 * int(np.sqrt(z.shape[1]))))
     means, norm, c, lower = scratch.short[0], scratch.short[1], scratch.short[2], scratch.lower
     for r in which:
-        row, gap = z[r], 0.0
-        for _ in range(_SWEEPS):
+        row, gap, drift = z[r], 0.0, 0.0
+        for sweep in range(_SWEEPS):
             means_to(row, share, min(k, 1), 2 * k - 2, power, means)  # no literal: numba would compile for each value
             gap = largest_gap(means, k - 1, goal) if state[r] != _STAYED else 0.0
+            drift = drift if sweep else gap
             if gap <= SETTLED or not (gap < _FAR and decompose(means, k - 1, lower, norm) > LOST):
                 break
             for i in range(k - 1):
@@ -175,10 +186,9 @@ def settle_rows(
                 polynomial(part, c, k - 1, moved)
                 for i in range(len(part)):
                     part[i] += moved[i]
-        state[r] = _LOST
-        if gap <= RESIDUAL:
+        state[r] = _LOST if not gap <= RESIDUAL else _STAYED if drift <= _DRIFT else _ROUGH
+        if state[r] == _STAYED:
             moments[r, k] = means[k]
-            state[r] = _STAYED
             if k < len(goal) and not largest_gap(means, k, goal) <= RESIDUAL:
                 has_room = decompose(means, k, lower, norm) > _ROOM
                 is_near = _SHORT * k * np.sqrt(norm[k - 1]) >= abs(goal[k] - means[k])
@@ -187,16 +197,17 @@ def settle_rows(
 
 def move_rows(
     which: IntArray, z: FloatArray, k: int, goal: FloatArray, moments: FloatArray, state: IntArray, grown: FloatArray,
-    most: float,
+    limits: FloatArray,
 ) -> None:
     """Move samples of moment k along their paths, by nodes where these tell them; they stay where the path is lost.
 
-    The logarithms of how much errors grew are added up; beyond `most` no path is followed again.
+    The logarithms of how much errors grew are added up. Limits are that, beyond which no path is followed again, and
+    the most steps of a path.
     """
     n = z.shape[1]
     lines, share = np.empty((_LINES, min(n, max(_FEW, 4 * int(np.sqrt(n)))))), np.full(n, 1 / n)
     nodes, scratch = np.empty((_LINES + 2, MOST_NODES)), _scratch(len(goal))
-    c = scratch.series
+    c, left = scratch.series, limits.copy()
     for r in which:
         row, first = z[r], moments[r, k]
         low = high = row[0]
@@ -215,11 +226,13 @@ def move_rows(
                     values[j] = centre + half * x[j]
             elif n > lines.shape[1]:
                 table = np.empty((_LINES, n))
-            spare, moved = most - grown[r], table[_HERE]
-            log_growth = follow_path(values, shares, k, goal, first, table, scratch, spare)
+            moved, left[0] = table[_HERE], limits[0] - grown[r]
+            log_growth = follow_path(values, shares, k, goal, first, table, scratch, left)
             if not by_nodes:
                 for i in range(n if log_growth >= 0 else 0):
                     row[i] = moved[i]
+                break
+            if log_growth < 0 and limits[1] < _MOST_STEPS:
                 break
             if log_growth >= 0:
                 for j in range(m):
@@ -240,12 +253,12 @@ def _scratch(order: int) -> Scratch:
 
 def follow_path(
     begin: FloatArray, w: FloatArray, k: int, goal: FloatArray, first: float, lines: FloatArray, scratch: Scratch,
-    spare: float,
+    limits: FloatArray,
 ) -> float:
     """Points with weights, of which moment k is `first`, along their path to a line of the table.
 
-    Returns the logarithm of how much errors grew, as in `moment_path`, -1 where the path is lost. Beyond `spare` it is
-    not followed again in smaller steps.
+    Returns the logarithm of how much errors grew, as in `moment_path`, -1 where the path is lost. Limits
+    are those of `move_rows`.
     """
     n, distance, most = len(begin), goal[k] - first, _COARSE
     y, moved, power = lines[_HERE][:n], lines[_MOVED][:n], lines[_POWER]
@@ -257,7 +270,7 @@ def follow_path(
         for i in range(n):
             y[i], grown[i] = begin[i], 0.0
         log_growth, s, h, rtol, left, stage = 0.0, 0.0, 0.0, most, 1.0, 0
-        for _ in range(_MOST_STEPS):
+        for _ in range(int(limits[1]) if most > SHARP else _MOST_STEPS):
             error, five = np.inf, 0.0
             for i in range(stage, len(_PLACES)):
                 if i == 0:
@@ -305,11 +318,13 @@ def follow_path(
                     break
             wanted = _SAFETY * max(error, 1e-30) ** -0.125 if error < np.inf else _UNSURE
             h *= min(max(wanted, _SHRINK), _GROW if error <= 1 else _SAFETY)
+            if h < _SMALLEST:
+                break
         if s < 1:
             return -1.0
         for q in range(n):
             log_growth = max(log_growth, grown[q])
-        if most == SHARP or log_growth > spare or rtol * np.exp(log_growth) <= REDONE * GROWN:
+        if most == SHARP or log_growth > limits[0] or rtol * np.exp(log_growth) <= REDONE * GROWN:
             return log_growth
         most = SHARP  # once more
 
