@@ -75,6 +75,7 @@ _COARSE = 3e-11  # local error of a step where errors do not grow: in order 6 a 
 _SAFETY, _SHRINK, _GROW, _LAST = 0.9, 0.2, 8.0, 1.05  # of steps, as in `integrate`
 _MOST_STEPS = 400  # the same
 _MANY_STEPS = 40  # after which ties are counted: they may leave no end, and most paths that have one take fewer
+_FEW_STEPS = 4  # after more of them it is seen whether points left their moments behind
 _SMALLEST = 2.0**-30  # a shorter step is at a critical point
 _UNSURE = 0.25  # a step that meets a point without velocity is cut to this
 _FEWEST_NODES = 32  # for a short path, for others twice as many, then what the series asks for
@@ -260,7 +261,7 @@ def follow_path(
     Returns the logarithm of how much errors grew, as in `moment_path`, -1 where the path is lost. Limits
     are those of `move_rows`.
     """
-    n, distance, most = len(begin), goal[k] - first, _COARSE
+    n, distance, most, is_known = len(begin), goal[k] - first, _COARSE, True
     y, moved, power = lines[_HERE][:n], lines[_MOVED][:n], lines[_POWER]
     stretch, grown = lines[_STRETCH][:n], lines[_GROWN][:n]
     slope, c = scratch.short[1], scratch.short[2]  # where the norms are, which have had their use
@@ -270,7 +271,7 @@ def follow_path(
         for i in range(n):
             y[i], grown[i] = begin[i], 0.0
         log_growth, s, h, rtol, left, stage = 0.0, 0.0, 0.0, most, 1.0, 0
-        for _ in range(int(limits[1]) if most > SHARP else _MOST_STEPS):
+        for step in range(int(limits[1]) if most > SHARP else _MOST_STEPS):
             error, five = np.inf, 0.0
             for i in range(stage, len(_PLACES)):
                 if i == 0:
@@ -284,7 +285,8 @@ def follow_path(
                     is_estimate = _FIFTH <= i <= _THIRD
                     _combine(0.0 if is_estimate else 1.0, y, lines, i, h, moved)
                 if i < _FIFTH:
-                    if not _velocity(moved, w, k, first + (s + NODES[i] * h) * distance, distance, power, scratch):
+                    now = first + (s + NODES[i] * h) * distance if is_known else np.nan
+                    if not _velocity(moved, w, k, now, distance, power, scratch):
                         if i == 0:
                             return -1.0
                         break
@@ -322,6 +324,11 @@ def follow_path(
                 break
         if s < 1:
             return -1.0
+        if is_known and step >= _FEW_STEPS:
+            means_to(y, w, min(k, 1), k + k % 2, power, scratch.short[0])
+            is_known = largest_gap(scratch.short[0], k, goal) <= _DRIFT
+            if not is_known:
+                continue
         for q in range(n):
             log_growth = max(log_growth, grown[q])
         if most == SHARP or log_growth > limits[0] or rtol * np.exp(log_growth) <= REDONE * GROWN:
@@ -332,14 +339,18 @@ def follow_path(
 def _velocity(
     y: FloatArray, w: FloatArray, k: int, now: float, distance: float, power: FloatArray, scratch: Scratch
 ) -> bool:
-    """Coefficients of dz/ds where the k-th moment is `now`; False where too many digits are lost."""
+    """Coefficients of dz/ds where the k-th moment is `now`; False where too many digits are lost.
+
+    Where that is NaN, the moments up to the k-th are those that the points have.
+    """
     means, norm, c, lower = scratch.short[0], scratch.short[1], scratch.short[2], scratch.lower
-    if k <= EVERYDAY:
+    is_known = now == now
+    if k <= EVERYDAY and is_known:
         four_means(y, w, means)
         means[k] = now
         return _everyday_velocity(means, k, distance, c)
-    means_to(y, w, k // 2 + 1, 2 * k - 2, power, means)
-    means[k] = now
+    means_to(y, w, k // 2 + 1 if is_known else 1, 2 * k - 2, power, means)
+    means[k] = now if is_known else means[k]
     if not decompose(means, k, lower, norm) > LOST:
         return False
     for j in range(k - 1):
