@@ -66,7 +66,6 @@ KERNELS = Kernels(
     seconds=3e-6,
 )
 
-_ROOM = 1e-3  # D_j/h_(2j) at the start, below which a path is for the careful: it may end at few values
 _FAR = 1e-3  # gap of an end from its moments beyond which Newton's method may fail
 _DRIFT = 1e-7  # the same, beyond which Newton's method ends beside the path: by up to a tenth of it
 _SWEEPS = 4  # of Newton's method: two do from a path's end, a third tells
@@ -191,7 +190,7 @@ def settle_rows(
         if state[r] == _STAYED:
             moments[r, k] = means[k]
             if k < len(goal) and not largest_gap(means, k, goal) <= RESIDUAL:
-                has_room = decompose(means, k, lower, norm) > _ROOM
+                has_room = decompose(means, k, lower, norm) > LOST
                 is_near = _SHORT * k * np.sqrt(norm[k - 1]) >= abs(goal[k] - means[k])
                 state[r] = _CROWDED if not has_room else _GOES if is_near else _GOES_FAR
 
