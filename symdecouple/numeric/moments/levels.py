@@ -64,12 +64,15 @@ class Ladder:
         Level 3; its slopes where they are asked for.
     levels : list of (k, rows, Followed)
         Levels above; `rows` are places in the batch.
+    grown : array (R,)
+        Logarithms of how much errors grew, the level that a row is refused for it included.
     refusals : dict
         The first level that a row does not have.
     """
 
     moments: FloatArray
     skew: Skewed | None
+    grown: FloatArray
     levels: list[tuple[int, IntArray, Followed]] = field(default_factory=list)
     refusals: dict[int, Outcome] = field(default_factory=dict)
 
@@ -144,9 +147,9 @@ def climb(
     """
     impose = compiled_impose_skewness if compiled else partial(impose_skewness, weights=weights)
     skew = impose(rows, goal[3], ends=ends, with_slope=with_slope)
-    ladder = Ladder(np.full((len(rows), order + 1), np.nan).T, skew, refusals=dict(skew.refusals))
-    ladder.moments[:4] = np.array(goal[:4])[:, None]
     z, grown = (skew.values if compiled else skew.values.copy()), np.zeros(len(rows))
+    ladder = Ladder(np.full((len(rows), order + 1), np.nan).T, skew, grown, refusals=dict(skew.refusals))
+    ladder.moments[:4] = np.array(goal[:4])[:, None]
     quick = CompiledLevels(z, goal[:order], ladder.moments.T, grown) if compiled else None
     share = None if weights is None else weights / weights.sum(axis=1)[:, None]
     which, again = np.delete(np.arange(len(rows)), list(skew.refusals)), list[int]()
@@ -203,7 +206,8 @@ def standardized_rows(
     refusals = {int(i): ZERO_VARIANCE for i in np.flatnonzero(constant)} if order > 2 else {}
     which = np.flatnonzero(~constant) if order > 3 else np.empty(0, dtype=np.intp)
     if order > 4 and matrix.weights is None and matrix.values.shape[1] >= _BINNED[compiled]:
-        which = np.array([i for i in which.tolist() if not _fill_binned(matrix, i, order, goal, values)], dtype=np.intp)
+        which = np.array([i for i in which.tolist() if not _fill_binned(matrix, i, order, goal, values, refusals)],
+                         dtype=np.intp)
     if len(which):
         rows, weights, low, high = (None if some is None else _taken(some, which)
                                     for some in (matrix.values, matrix.weights, matrix.low, matrix.high))
@@ -215,16 +219,21 @@ def standardized_rows(
     return values[:, :order], refusals
 
 
-def _fill_binned(matrix: SampleMatrix, i: int, order: int, goal: Sequence[float], values: FloatArray) -> bool:
-    """Write standardized moments from 4 on of a long row by its bins; False where a level is missing.
+def _fill_binned(
+    matrix: SampleMatrix, i: int, order: int, goal: Sequence[float], values: FloatArray, refusals: dict[int, Outcome]
+) -> bool:
+    """Write standardized moments from 4 on of a long row by its bins; False where the entries are to tell.
 
-    The entries tell why: counts of ties, and by how much a reference is missed.
+    They do where a level is missing: counts of ties, and by how much a reference is missed. That errors grow too much
+    is told by the bins.
     """
     few = binned(matrix.values[i], matrix.low[i], matrix.high[i], is_falling=bool(values[i, 2] < 0))
-    found, refusals = standardized_rows(few, order, goal)
-    if not refusals:
-        values[i, 3:] = found[0, 3:]
-    return not refusals
+    ladder = climb(few.values, order, goal, weights=few.weights)
+    if ladder.refusals and not ladder.grown[0] > np.log(SURELY * ALLOWED.get()):
+        return False
+    values[i, 3:] = ladder.moments[4:, 0]
+    refusals.update((i, outcome) for outcome in ladder.refusals.values())
+    return True
 
 
 def _taken(rows: NDArray[Real], which: IntArray) -> NDArray[Real]:
