@@ -15,7 +15,7 @@ __all__ = ["ALLOWED", "MOST_GROWTH", "MOST_PERTURBED", "SURELY", "growth_up_to"]
 
 MOST_GROWTH = 2.0**24  # leaves about half of the digits
 MOST_PERTURBED = 2.0**44  # leaves a rounding of 1/500 of a deviation: nothing beside a perturbation that grew as much
-SURELY = 1.25  # times what is allowed: too much in steps of any length, which agree on a growth to a tenth and better
+SURELY = 1.1  # times what is allowed: too much in steps of any length, which agree on a growth to some hundredths
 
 ALLOWED: ContextVar[float] = ContextVar("factor by which errors may grow", default=MOST_GROWTH)
 

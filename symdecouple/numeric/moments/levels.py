@@ -154,6 +154,8 @@ def climb(
     share = None if weights is None else weights / weights.sum(axis=1)[:, None]
     which, again = np.delete(np.arange(len(rows)), list(skew.refusals)), list[int]()
     for k in range(4, order + 1):
+        if not len(which):
+            break
         careful = which
         if quick is None:
             ladder.moments[k, which] = mean_power(_taken(z, which), k, taken(share, which))

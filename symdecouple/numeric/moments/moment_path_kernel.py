@@ -74,7 +74,8 @@ _COARSE = 3e-11  # local error of a step where errors do not grow: in order 6 a 
 _SAFETY, _SHRINK, _GROW, _LAST = 0.9, 0.2, 8.0, 1.05  # of steps, as in `integrate`
 _MOST_STEPS = 400  # the same
 _MANY_STEPS = 40  # after which ties are counted: they may leave no end, and most paths that have one take fewer
-_FEW_STEPS = 4  # after more of them it is seen whether points left their moments behind
+_LOOK = 4  # steps between looks whether points are leaving their moments behind
+_LEFT = 1e-10  # gap of these moments, from which on the moments that the points have are used
 _SMALLEST = 2.0**-30  # a shorter step is at a critical point
 _UNSURE = 0.25  # a step that meets a point without velocity is cut to this
 _FEWEST_NODES = 32  # for a short path, for others twice as many, then what the series asks for
@@ -172,7 +173,7 @@ def settle_rows(
         for sweep in range(_SWEEPS):
             means_to(row, share, min(k, 1), 2 * k - 2, power, means)  # no literal: numba would compile for each value
             gap = largest_gap(means, k - 1, goal) if state[r] != _STAYED else 0.0
-            drift = drift if sweep else gap
+            drift = drift if sweep else largest_gap(means, k - 2, goal)
             if gap <= SETTLED or not (gap < _FAR and decompose(means, k - 1, lower, norm) > LOST):
                 break
             for i in range(k - 1):
@@ -269,7 +270,7 @@ def follow_path(
             scratch.short[0, j] = goal[j]
         for i in range(n):
             y[i], grown[i] = begin[i], 0.0
-        log_growth, s, h, rtol, left, stage = 0.0, 0.0, 0.0, most, 1.0, 0
+        log_growth, s, h, rtol, left, stage, gap, began_known = 0.0, 0.0, 0.0, most, 1.0, 0, 0.0, is_known
         for step in range(int(limits[1]) if most > SHARP else _MOST_STEPS):
             error, five = np.inf, 0.0
             for i in range(stage, len(_PLACES)):
@@ -315,19 +316,20 @@ def follow_path(
                 for q in range(n):
                     y[q] = moved[q]
                     grown[q] = max(grown[q] + half * (stretch[q] + power[q]), 0.0)
+                if step >= _LOOK and (s == 1 or step % _LOOK == 0):
+                    means_to(y, w, min(k, 1), 2 * (k // 2), power, scratch.short[1])
+                    gap = largest_gap(scratch.short[1], k - 1, goal)
+                    is_known = is_known and gap <= _LEFT
                 if s == 1:
                     break
             wanted = _SAFETY * max(error, 1e-30) ** -0.125 if error < np.inf else _UNSURE
             h *= min(max(wanted, _SHRINK), _GROW if error <= 1 else _SAFETY)
             if h < _SMALLEST:
                 break
+        if began_known and gap > _DRIFT:
+            continue
         if s < 1:
             return -1.0
-        if is_known and step >= _FEW_STEPS:
-            means_to(y, w, min(k, 1), k + k % 2, power, scratch.short[0])
-            is_known = largest_gap(scratch.short[0], k, goal) <= _DRIFT
-            if not is_known:
-                continue
         for q in range(n):
             log_growth = max(log_growth, grown[q])
         if most == SHARP or log_growth > limits[0] or rtol * np.exp(log_growth) <= REDONE * GROWN:
