@@ -67,7 +67,7 @@ KERNELS = Kernels(
 )
 
 _FAR = 1e-3  # gap of an end from its moments beyond which Newton's method may fail
-_DRIFT = 1e-7  # the same, beyond which Newton's method ends beside the path: by up to a tenth of it
+_DRIFT = 3e-9  # the same, beyond which Newton's method ends beside the path: by up to a tenth of it
 _SWEEPS = 4  # of Newton's method: two do from a path's end, a third tells
 _LOST, _ROUGH, _CROWDED, _STAYED, _GOES, _GOES_FAR = range(6)  # states of a sample at a level
 _COARSE = 3e-11  # local error of a step where errors do not grow: in order 6 a tenth of it, or less
