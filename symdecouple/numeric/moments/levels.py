@@ -147,18 +147,18 @@ def climb(
     """
     impose = compiled_impose_skewness if compiled else partial(impose_skewness, weights=weights)
     skew = impose(rows, goal[3], ends=ends, with_slope=with_slope)
-    z, grown = (skew.values if compiled else skew.values.copy()), np.zeros(len(rows))
-    ladder = Ladder(np.full((len(rows), order + 1), np.nan).T, skew, grown, refusals=dict(skew.refusals))
-    ladder.moments[:4] = np.array(goal[:4])[:, None]
-    quick = CompiledLevels(z, goal[:order], ladder.moments.T, grown) if compiled else None
+    ladder = Ladder(np.full((order + 1, len(rows)), np.nan), skew, np.zeros(len(rows)), refusals=dict(skew.refusals))
+    ladder.moments[:4], grown = np.array(goal[:4])[:, None], ladder.grown
+    quick = CompiledLevels(skew.values, goal[:order], ladder.moments, grown) if compiled else None
     share = None if weights is None else weights / weights.sum(axis=1)[:, None]
     which, again = np.delete(np.arange(len(rows)), list(skew.refusals)), list[int]()
+    z = _taken(skew.values, which)
     for k in range(4, order + 1):
         if not len(which):
             break
         careful = which
         if quick is None:
-            ladder.moments[k, which] = mean_power(_taken(z, which), k, taken(share, which))
+            ladder.moments[k, which] = mean_power(z, k, taken(share, which))
         else:
             (is_there, is_sharp), beyond = quick.settle(which, k), grown[which] - np.log(ALLOWED.get())
             torn = is_there & (beyond > np.log(SURELY))
@@ -168,14 +168,19 @@ def climb(
             again += which[doubtful].tolist()
             which = which[~torn & ~doubtful]
             careful = quick.move(which, k) if k < order else careful[:0]
+            z = skew.values[careful]
         if k == order or not len(careful):
             continue
-        moved = follow(_taken(z, careful), k, goal[k], held=goal[1:k], weights=taken(share, careful), store=store,
-                       grown=np.exp(grown[careful]), rtol=rtol)
+        moved = follow(z, k, goal[k], held=goal[1:k], weights=taken(share, careful), grown=np.exp(grown[careful]),
+                       store=store, rtol=rtol)
         ladder.levels.append((k, careful, moved))
-        z[careful], grown[careful] = moved.values, grown[careful] + np.log(moved.growth)
+        grown[careful] += np.log(moved.growth)
         ladder.refusals.update((int(careful[i]), outcome) for i, outcome in moved.refusals.items())
         which = np.setdiff1d(which, careful[list(moved.refusals)])
+        if quick is None:
+            z = _taken(moved.values, np.delete(np.arange(len(z)), list(moved.refusals)))
+        else:
+            skew.values[careful] = moved.values
     if again:
         alone = climb(np.asarray(rows)[again], order, goal, rtol=rtol)
         ladder.moments[:, again] = alone.moments

@@ -107,7 +107,7 @@ class CompiledLevels:
         Moved in place.
     goal : sequence of float
         Standardized reference moments 0..order - 1.
-    moments : array (R, order + 1)
+    moments : array (order + 1, R)
         Moment k is written where level k - 1 is reached.
     grown : array (R,)
         Logarithms of how much errors grew, which are added up.
@@ -144,7 +144,7 @@ def warm() -> None:
     if not skewness_kernel.KERNELS.are_warm():
         skewness_kernel.warm()
     z, goal = skewness_kernel.compiled_impose_skewness(np.arange(0.0, 6.0)[None] ** 2, 0.0).values, (1.0, 0, 1, 0, 3)
-    levels, which = CompiledLevels(z, goal, np.empty((1, 6)), np.zeros(1)), np.arange(1)
+    levels, which = CompiledLevels(z, goal, np.empty((6, 1)), np.zeros(1)), np.arange(1)
     levels.settle(which, 4)
     levels.move(which, 4)
     KERNELS.note_warm()
@@ -189,7 +189,7 @@ def settle_rows(
                     part[i] += moved[i]
         state[r] = _LOST if not gap <= RESIDUAL else _STAYED if drift <= _DRIFT else _ROUGH
         if state[r] == _STAYED:
-            moments[r, k] = means[k]
+            moments[k, r] = means[k]
             if k < len(goal) and not largest_gap(means, k, goal) <= RESIDUAL:
                 has_room = decompose(means, k, lower, norm) > LOST
                 is_near = _SHORT * k * np.sqrt(norm[k - 1]) >= abs(goal[k] - means[k])
@@ -210,7 +210,7 @@ def move_rows(
     nodes, scratch = np.empty((_LINES + 2, MOST_NODES)), _scratch(len(goal))
     c, left = scratch.series, limits.copy()
     for r in which:
-        row, first = z[r], moments[r, k]
+        row, first = z[r], moments[k, r]
         low = high = row[0]
         for i in range(n):
             low, high = min(low, row[i]), max(high, row[i])
