@@ -8,7 +8,7 @@ All of it is done on standardized samples z; a reference of other mean and varia
 formula. A sample that has no level k keeps its moments up to order k.
 
 A long sample of which moments only are asked for is binned before level 3 (`bins`), and its entries are looked at where
-it is refused. A sample whose entries have weights is a law on finitely many values, and moves as such.
+a level is missing. A sample whose entries have weights is a law on finitely many values, and moves as such.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def standardized_reference(reference: Sequence[float]) -> tuple[float, float, tu
 
 
 def climb(
-    rows: FloatArray,
+    rows: NDArray[np.floating[Any]],
     order: int,
     goal: Sequence[float],
     *,
@@ -127,7 +127,7 @@ def climb(
     Parameters
     ----------
     rows : array (R, N)
-        float64, finite, N at least 2.
+        Finite, N at least 2.
     order : int
         At least 4.
     goal : sequence of order numbers
@@ -137,7 +137,7 @@ def climb(
     ends : pair of arrays (R,), optional
         Minimum and maximum of each sample, where they are known; without weights.
     compiled : bool
-        Whether `moment_path_kernel` moves rows where they need no care; without weights, and levels are not kept.
+        Whether rows that need no care are moved by `moment_path_kernel`, those at level 3 in place; without weights.
     rtol : float
         As in `moment_path.follow`.
     store : bool
@@ -156,8 +156,8 @@ def climb(
     for k in range(4, order + 1):
         if not len(which):
             break
-        careful = which
         if quick is None:
+            careful = which
             ladder.moments[k, which] = mean_power(z, k, taken(share, which))
         else:
             (is_there, is_sharp), beyond = quick.settle(which, k), grown[which] - np.log(ALLOWED.get())
@@ -167,7 +167,7 @@ def climb(
             ladder.refusals.update(dict.fromkeys(which[torn].tolist(), pulled_apart(k - 1)))
             again += which[doubtful].tolist()
             which = which[~torn & ~doubtful]
-            careful = quick.move(which, k) if k < order else careful[:0]
+            careful = quick.move(which, k) if k < order else which
             z = skew.values[careful]
         if k == order or not len(careful):
             continue
@@ -193,7 +193,7 @@ def decoupled_rows(
 ) -> RowValues:
     """Decoupled moments 1..order of each row, (R, order), with raw reference moments 1..order - 1.
 
-    With `compiled`, ordinary rows without weights are climbed by `moment_path_kernel`.
+    `compiled` is as in `climb`, where there are no weights.
     """
     centre, unit, goal = standardized_reference(reference[: order - 1])
     values, refusals = standardized_rows(matrix, order, goal, compiled=compiled)
@@ -216,11 +216,10 @@ def standardized_rows(
         which = np.array([i for i in which.tolist() if not _fill_binned(matrix, i, order, goal, values, refusals)],
                          dtype=np.intp)
     if len(which):
-        rows, weights, low, high = (None if some is None else _taken(some, which)
-                                    for some in (matrix.values, matrix.weights, matrix.low, matrix.high))
-        is_counted = weights is None
-        ladder = climb(rows, order, goal, weights=weights, ends=(low, high) if is_counted else None,
-                       compiled=compiled and is_counted)
+        weights = None if matrix.weights is None else _taken(matrix.weights, which)
+        ends = (_taken(matrix.low, which), _taken(matrix.high, which)) if weights is None else None
+        ladder = climb(_taken(matrix.values, which), order, goal, weights=weights, ends=ends,
+                       compiled=compiled and weights is None)
         values[which, 3:] = ladder.moments[4:].T
         refusals.update((int(which[i]), outcome) for i, outcome in ladder.refusals.items())
     return values[:, :order], refusals

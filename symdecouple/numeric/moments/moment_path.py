@@ -18,7 +18,7 @@ digits. Rows where that is likely beforehand are counted at once, the others as 
 
 *What errors do.* A path that pulls near values apart takes errors with it, by the exponential of the integral of its
 derivative by the value, along each value. Where the error of its steps would grow beyond 1e-9 it is followed again in
-smaller ones, and where rounding grows by more than 2**24 the row is refused.
+smaller ones, and where rounding grows by more than 2**24, the levels below included, the row is refused.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def follow(
     *,
     held: ArrayLike,
     weights: Weights = None,
-    grown: ArrayLike = 1.0,
+    grown: float | FloatArray = 1.0,
     rtol: float = RTOL,
     store: bool = False,
     max_steps: int = MOST_STEPS,
@@ -173,7 +173,7 @@ def follow(
     weights : array (R, N), optional
         Of the entries, sum 1 in each row; equal by default.
     grown : float or array (R,)
-        By how much errors have grown before.
+        By how much errors have grown on the levels below.
     rtol : float
         Local error of a step, in standard deviations.
     store : bool
@@ -322,7 +322,7 @@ def _stretch(course: Course, z: FloatArray, which: IntArray) -> tuple[FloatArray
 
 def _sharpened(
     course: Course, path: Path, growth: FloatArray, ends: dict[int, float], tolerance: FloatArray,
-    tape: tuple[Step, ...], grown: ArrayLike,
+    tape: tuple[Step, ...], grown: float | FloatArray,
 ) -> tuple[Step, ...]:
     """Follow rows again, in smaller steps, whose errors grew beyond what was asked for, where these would help."""
     is_rough = (tolerance > SHARP) & (tolerance * growth > REDONE * GROWN) & (growth <= MOST_GROWTH)

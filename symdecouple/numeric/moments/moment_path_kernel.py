@@ -3,11 +3,12 @@
 On a path all moments up to the k-th are known: those below are held, and the k-th is linear in s. So p_(k-1) and
 D_(k-1) follow from these and the means of z^(k+1)..z^(2k-2) alone. Off the path this velocity differs from that of
 `moment_path` by as little as the moments do: the solution is the same, and the pair of order 8 keeps its order. Nothing
-is corrected on the way: the end is, by Newton's method as in `moment_path`.
+is corrected on the way: the end is, by Newton's method as in `moment_path`. Points that leave these moments behind, as
+those of heavy tails do, go on by the moments that they have.
 
-*What is handed back.* A row that is crowded, that stalls, that pulls values too far apart, or does not settle to the
-residual of `moment_path` is left to NumPy, which solves it or says why not. Results agree with those of NumPy to the
-error of the steps, a few 1e-10 at most. Long samples go by nodes (`nodes_kernel`).
+*What is left to NumPy.* A row that is crowded, or whose path stalls, waits where it is until NumPy has followed that
+path or says why not. One that does not settle to the residual of `moment_path`, or only beside its path, is begun anew.
+Results agree with those of NumPy to the error of the steps, a few 1e-10. Long samples go by nodes (`nodes_kernel`).
 
 *Tolerances.* The estimate of a step's error is larger than the error, ten times and more where steps are short. It is
 held to 3e-11 of a standard deviation, and to GROWN over the growth that the first velocity promises, but not below the
@@ -99,18 +100,9 @@ def _kernels() -> tuple[Callable[..., None], ...]:
 
 
 class CompiledLevels:
-    """Samples (R, N) at level 3, on their way through the levels above.
+    """Samples z (R, N) at level 3, moved in place from level to level; `goal` is reference moments 0..order - 1.
 
-    Parameters
-    ----------
-    z : array (R, N)
-        Moved in place.
-    goal : sequence of float
-        Standardized reference moments 0..order - 1.
-    moments : array (order + 1, R)
-        Moment k is written where level k - 1 is reached.
-    grown : array (R,)
-        Logarithms of how much errors grew, which are added up.
+    Written are moments (order + 1, R), as far as levels are reached, and logarithms (R,) of how much errors grew.
     """
 
     def __init__(self, z: FloatArray, goal: Sequence[float], moments: FloatArray, grown: FloatArray) -> None:
@@ -127,10 +119,12 @@ class CompiledLevels:
         goes = which[self._state[which] > _STAYED]
         self._follow(goes, k, _MANY_STEPS)
         lost = goes[self._state[goes] == _CROWDED].tolist()
-        goes = np.array([i for i in lost if end_before(self.goal[: k + 1], groups_of(self.z[i])) is None], dtype=np.intp)
+        with np.errstate(all="ignore"):
+            ends = [end_before(self.goal[: k + 1], groups_of(self.z[i])) for i in lost]
+        goes = np.array([i for i, end in zip(lost, ends, strict=True) if end is None], dtype=np.intp)
         self._state[goes] = _GOES_FAR
         self._follow(goes, k, _MOST_STEPS)
-        waiting = which[self._state[which] == _CROWDED]
+        waiting: IntArray = which[self._state[which] == _CROWDED]
         self._state[waiting] = _STAYED
         return waiting
 

@@ -14,10 +14,9 @@ import pytest
 from mpmath import mp
 from numpy.polynomial import chebyshev
 
-from symdecouple.numeric.moments import hankel_kernel, moment_path_kernel as kernel, nodes_kernel, skewness_kernel
+from symdecouple.numeric.moments import hankel_kernel, levels, moment_path_kernel as kernel, nodes_kernel
 from symdecouple.numeric.moments.bins import binned
 from symdecouple.numeric.moments.hankel import orthogonal_basis, power_means, residuals
-from symdecouple.numeric.moments import levels
 from symdecouple.numeric.moments.levels import Ladder, climb, gaussian_moments
 from symdecouple.numeric.moments.moment_path import RESIDUAL, follow
 from symdecouple.numeric.moments.moment_path_kernel import move_rows, settle_rows
@@ -139,10 +138,11 @@ def test_ordinary_samples_end_on_the_manifold(
     monkeypatch.setattr(levels, "follow", None)  # which is not called from here on
     found = climb(rows, len(goal), goal, compiled=True)
     assert found.skew is not None and not found.refusals
+    ends = found.skew.values
     assert found.moments[4:] == pytest.approx(expected.moments[4:], abs=2e-9)
-    assert (residuals(found.skew.values, np.repeat(np.array(goal)[:, None], len(rows), axis=1)) <= RESIDUAL).all()
+    assert (residuals(ends, np.repeat(np.array(goal)[:, None], len(rows), axis=1)) <= RESIDUAL).all()
     order = np.argsort(rows, axis=1, kind="stable")
-    steps, gaps = (np.diff(np.take_along_axis(some, order, axis=1)) for some in (found.skew.values, rows / np.ptp(rows)))
+    steps, gaps = (np.diff(np.take_along_axis(some, order, axis=1)) for some in (ends, rows / np.ptp(rows)))
     assert (steps[gaps == 0] == 0).all() and (steps[gaps > 1e-9] > 0).all()
 
 
