@@ -26,7 +26,7 @@ from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.moments.attainable import pulled_apart
 from symdecouple.numeric.moments.bins import binned
 from symdecouple.numeric.moments.growth import ALLOWED, SURELY
-from symdecouple.numeric.moments.hankel import Weights, taken
+from symdecouple.numeric.moments.hankel import Weights
 from symdecouple.numeric.moments.moment_path import RTOL, Followed, follow
 from symdecouple.numeric.moments.moment_path_kernel import CompiledLevels
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, mean_power, place_and_scale
@@ -150,35 +150,36 @@ def climb(
     ladder = Ladder(np.full((order + 1, len(rows)), np.nan), skew, np.zeros(len(rows)), refusals=dict(skew.refusals))
     ladder.moments[:4], grown = np.array(goal[:4])[:, None], ladder.grown
     quick = CompiledLevels(skew.values, goal[:order], ladder.moments, grown) if compiled else None
-    share = None if weights is None else weights / weights.sum(axis=1)[:, None]
     which, again = np.delete(np.arange(len(rows)), list(skew.refusals)), list[int]()
-    z = _taken(skew.values, which)
+    z, share = _taken(skew.values, which), None if weights is None else weights[which]
+    share = None if share is None else share / share.sum(axis=1)[:, None]
     for k in range(4, order + 1):
         if not len(which):
             break
         if quick is None:
             careful = which
-            ladder.moments[k, which] = mean_power(z, k, taken(share, which))
+            ladder.moments[k, which] = mean_power(z, k, share)
         else:
             (is_there, is_sharp), beyond = quick.settle(which, k), grown[which] - np.log(ALLOWED.get())
             torn = is_there & (beyond > np.log(SURELY))
             doubtful = ~torn & (~is_sharp | (beyond > -np.log(SURELY)))
             ladder.moments[k, which[torn]] = np.nan
-            ladder.refusals.update(dict.fromkeys(which[torn].tolist(), pulled_apart(k - 1)))
+            ladder.refusals.update((i, pulled_apart(k - 1)) for i in which[torn].tolist())
             again += which[doubtful].tolist()
             which = which[~torn & ~doubtful]
             careful = quick.move(which, k) if k < order else which
             z = skew.values[careful]
         if k == order or not len(careful):
             continue
-        moved = follow(z, k, goal[k], held=goal[1:k], weights=taken(share, careful), grown=np.exp(grown[careful]),
-                       store=store, rtol=rtol)
+        moved = follow(z, k, goal[k], held=goal[1:k], weights=share, grown=np.exp(grown[careful]), store=store,
+                       rtol=rtol)
         ladder.levels.append((k, careful, moved))
         grown[careful] += np.log(moved.growth)
         ladder.refusals.update((int(careful[i]), outcome) for i, outcome in moved.refusals.items())
         which = np.setdiff1d(which, careful[list(moved.refusals)])
         if quick is None:
-            z = _taken(moved.values, np.delete(np.arange(len(z)), list(moved.refusals)))
+            kept = np.delete(np.arange(len(z)), list(moved.refusals))
+            z, share = _taken(moved.values, kept), None if share is None else share[kept]
         else:
             skew.values[careful] = moved.values
     if again:
