@@ -62,3 +62,20 @@ def test_what_is_refused_is_told_by_the_entries(row: np.ndarray, monkeypatch: py
     expected, told = found_of(row[None])
     assert refusals == told and len(told) == 1
     np.testing.assert_array_equal(found, expected)
+
+
+def test_that_errors_grow_too_much_is_told_by_the_bins(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = np.random.default_rng(2).gamma(0.03, size=N)
+    monkeypatch.setitem(levels._BINNED, False, N + 1)
+    expected, told = found_of(row[None])
+    monkeypatch.undo()
+    climbed, climb = list[int](), levels.climb
+
+    def counted(rows: np.ndarray, *given: object, **options: object) -> levels.Ladder:
+        climbed.append(rows.shape[1])
+        return climb(rows, *given, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(levels, "climb", counted)
+    found, refusals = found_of(row[None])
+    assert refusals == told and len(told) == 1 == len(climbed) and climbed[0] < N
+    assert found == pytest.approx(expected, rel=1e-9, abs=1e-9, nan_ok=True)

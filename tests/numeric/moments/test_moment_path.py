@@ -153,6 +153,13 @@ def test_paths_that_pull_values_apart_too_far_are_refused() -> None:
     assert "beyond float64" in {o.reason for o in found.refusals.values()}
 
 
+def test_errors_that_grew_before_count_and_no_path_is_followed_again_in_vain() -> None:
+    z = at_level_3(np.random.default_rng(0).gamma(0.1, size=(2, 300)))
+    fine, found = (follow(z, 4, 3.0, held=GAUSSIAN[:3], grown=np.array([1.0, most])) for most in (1.0, 2.0**20))
+    assert not fine.refusals and list(found.refusals) == [1] and found.refusals[1].reason == "beyond float64"
+    assert np.array_equal(found.values[0], fine.values[0]) and 3 * found.path.steps[1] < 2 * fine.path.steps[1]
+
+
 @pytest.mark.parametrize("k", [1, 2])
 def test_mean_and_variance_have_formulas(k: int) -> None:
     with pytest.raises(InvalidInput, match="at least 3 is expected"):

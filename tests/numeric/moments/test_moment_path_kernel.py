@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -125,8 +126,8 @@ SIX = (1.0, 0, 1, 0, 3, 0)
 @pytest.mark.parametrize(("rows", "goal"), [
     (RNG.normal(size=(4, 64)), SIX), (1e-150 * RNG.exponential(size=(5, 300)), SIX),
     (RNG.exponential(size=(4, 200)), (1.0, 0, 1, 0.5, 3.5)), (np.resize(RNG.normal(size=5950), (1, 6000)), SIX),
-    (np.resize(RNG.random(5950), (1, 6000)), SIX),
-], ids=["short", "small", "another reference", "long, by nodes", "uniform"])
+    (np.resize(RNG.random(5950), (1, 6000)), SIX), (np.random.default_rng(5).standard_cauchy((3, 1000)), SIX),
+], ids=["short", "small", "another reference", "long, by nodes", "uniform", "heavy tails"])
 def test_ordinary_samples_end_on_the_manifold(
     rows: np.ndarray, goal: tuple[float, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -144,6 +145,31 @@ def test_ordinary_samples_end_on_the_manifold(
     order = np.argsort(rows, axis=1, kind="stable")
     steps, gaps = (np.diff(np.take_along_axis(some, order, axis=1)) for some in (ends, rows / np.ptp(rows)))
     assert (steps[gaps == 0] == 0).all() and (steps[gaps > 1e-9] > 0).all()
+
+
+REFUSED = {
+    "ties at the ends": np.clip(RNG.normal(size=1000), -1.0, 1.0), "ties at an end": np.maximum(RNG.random(1000), 0.2),
+    "seven values": np.round(6 * RNG.random(1000)), "counts": RNG.poisson(3, 1000) * 1.0,
+    "clusters": np.arange(1000) % 5 + 1e-4 * RNG.random(1000), "a crowd at an end": RNG.gamma(0.1, size=1000),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_refusal_takes_no_long_way(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What compiled paths and counts of ties tell is not followed by NumPy once more."""
+    pytest.importorskip("numba")
+    expected, steps = climb(REFUSED[name][None], 8, goal(8)), list[int]()
+
+    def counted(*given: Any, **options: Any) -> Any:
+        found = follow(*given, **options)
+        steps.append(int(found.path.steps.sum()))
+        return found
+
+    monkeypatch.setattr(levels, "follow", counted)
+    found = climb(REFUSED[name][None], 8, goal(8), compiled=True)
+    assert found.refusals == expected.refusals != {}
+    assert found.moments == pytest.approx(expected.moments, rel=1e-8, abs=1e-8, nan_ok=True)
+    assert sum(steps) <= 2
 
 
 def goal(order: int) -> tuple[float, ...]:
