@@ -150,7 +150,8 @@ def climb(
     ladder = Ladder(np.full((order + 1, len(rows)), np.nan), skew, np.zeros(len(rows)), refusals=dict(skew.refusals))
     ladder.moments[:4], grown = np.array(goal[:4])[:, None], ladder.grown
     quick = CompiledLevels(skew.values, goal[:order], ladder.moments, grown) if compiled else None
-    which, again = np.delete(np.arange(len(rows)), list(skew.refusals)), list[int]()
+    allowed, surely = np.log([ALLOWED.get(), SURELY * ALLOWED.get()]).tolist()
+    which, again = np.array([i for i in range(len(rows)) if i not in skew.refusals], dtype=np.intp), list[int]()
     z, share = _taken(skew.values, which), None if weights is None else weights[which]
     share = None if share is None else share / share.sum(axis=1)[:, None]
     for k in range(4, order + 1):
@@ -160,14 +161,15 @@ def climb(
             careful = which
             ladder.moments[k, which] = mean_power(z, k, share)
         else:
-            (is_there, is_sharp), beyond = quick.settle(which, k), grown[which] - np.log(ALLOWED.get())
-            torn = is_there & (beyond > np.log(SURELY))
-            doubtful = ~torn & (~is_sharp | (beyond > -np.log(SURELY)))
-            ladder.moments[k, which[torn]] = np.nan
-            ladder.refusals.update((i, pulled_apart(k - 1)) for i in which[torn].tolist())
-            again += which[doubtful].tolist()
-            which = which[~torn & ~doubtful]
-            careful = quick.move(which, k) if k < order else which
+            is_there, is_sharp = quick.settle(which, k)
+            torn = is_there & (grown[which] > surely)
+            kept = is_sharp & (grown[which] < allowed - (surely - allowed))
+            if not kept.all():
+                ladder.moments[k, which[torn]] = np.nan
+                ladder.refusals.update((i, pulled_apart(k - 1)) for i in which[torn].tolist())
+                again += which[~torn & ~kept].tolist()
+                which = which[kept]
+            careful = quick.move(which, k) if k < order else which[:0]
             z = skew.values[careful]
         if k == order or not len(careful):
             continue

@@ -118,17 +118,18 @@ class CompiledLevels:
         """Move settled samples along the path of moment k; returns those that wait where they were, for NumPy."""
         goes = which[self._state[which] > _STAYED]
         self._follow(goes, k, _MANY_STEPS)
-        lost = goes[self._state[goes] == _CROWDED].tolist()
         with np.errstate(all="ignore"):
-            ends = [end_before(self.goal[: k + 1], groups_of(self.z[i])) for i in lost]
-        goes = np.array([i for i, end in zip(lost, ends, strict=True) if end is None], dtype=np.intp)
-        self._state[goes] = _GOES_FAR
-        self._follow(goes, k, _MOST_STEPS)
+            lost = [i for i in goes[self._state[goes] == _CROWDED].tolist()
+                    if end_before(self.goal[: k + 1], groups_of(self.z[i])) is None]
+        self._state[lost] = _GOES_FAR
+        self._follow(np.array(lost, dtype=np.intp), k, _MOST_STEPS)
         waiting: IntArray = which[self._state[which] == _CROWDED]
         self._state[waiting] = _STAYED
         return waiting
 
     def _follow(self, which: IntArray, k: int, most_steps: int) -> None:
+        if not len(which):
+            return
         limits = np.array([np.log(SURELY * ALLOWED.get()), most_steps])
         share_rows(_kernels()[1], which, self.z, k, self.goal, self.moments, self._state, self.grown, limits)
 
