@@ -47,10 +47,11 @@ def measure(setup: Setup) -> Result:
         f"{refused} patches lack a decoupled moment up to order {order} in some band, and are left out.",
         "The source does not say how it estimates. The program of the paper that it names rounds numbers to whole ones "
         "and counts in bits: that gives its table, between this list of plates and the others. Such figures hang on "
-        "the scales of the features; part of the printed gain is that decoupled moments of order 5 and more are "
-        "smaller numbers than classical ones, most of which round to few.",
-        "Neighbours: the estimator of Kraskov et al. on ranks, whatever the scales are: here the gain is in the pairs of"
-        " the same parity. Bins: ten of equal width for each feature, most of them empty behind heavy tails.",
+        "the scales of the features: decoupled moments of order 5 and more are smaller numbers than classical ones, "
+        "and what is rounded away cannot be shared.",
+        "Neighbours: the estimator of Kraskov et al. on ranks, whatever the scales are; the gain is smaller there, and "
+        "greatest for pairs of the same parity. Bins: ten of equal width for each feature, most of them empty behind "
+        "heavy tails.",
     )
     return Result("redundancy", "mutual information between moments of the bands of textures",
                   "the table of averaged mutual information, and the figure of two classes in feature space", settings,
