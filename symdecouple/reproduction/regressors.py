@@ -11,7 +11,7 @@ SVR    Gaussian kernel, box iqr/1.349, width by size  the same; inputs of all mo
 ET     bagged trees, 30 of minimal leaf 8             the same
 GPR    Gaussian process, constant basis               rational quadratic kernel with noise; its parameters are fitted
                                                       on some of the samples, all are then used
-NNR    one layer of ReLU units, no penalty, L-BFGS    25 units, at most 1000 steps
+NNR    ReLU units, one to three layers, L-BFGS        three layers of 10, no penalty, at most 1000 steps
 =====  =============================================  ==============================================================
 """
 
@@ -93,7 +93,7 @@ def _ensemble(targets: FloatArray, seed: int, boosted: bool = False) -> Any:
     return BaggingRegressor(DecisionTreeRegressor(min_samples_leaf=8), 30, random_state=seed)
 
 
-def _network(targets: FloatArray, seed: int, units: tuple[int, ...] = (25,)) -> Any:
+def _network(targets: FloatArray, seed: int, units: tuple[int, ...] = (10, 10, 10)) -> Any:
     from sklearn.neural_network import MLPRegressor
 
     return MLPRegressor(hidden_layer_sizes=units, solver="lbfgs", alpha=0, max_iter=1000, max_fun=20000,
@@ -134,7 +134,7 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
     "GPR": {"rational quadratic": {}, "the same, fitted on 300 samples": {"fitted_on": 300},
             "squared exponential": {"kernel": "RBF"},
             "Matern 5/2": {"kernel": "Matern", "nu": 2.5}, "exponential": {"kernel": "Matern", "nu": 0.5}},
-    "NNR": {"10 units": {"units": (10,)}, "25 units": {}, "100 units": {"units": (100,)},
-            "two layers of 10": {"units": (10, 10)}, "three layers of 10": {"units": (10, 10, 10)}},
+    "NNR": {"10 units": {"units": (10,)}, "25 units": {"units": (25,)}, "100 units": {"units": (100,)},
+            "two layers of 10": {"units": (10, 10)}, "three layers of 10": {}},
 }
 """The presets of the source's program for each regressor, by what they are called there or do; {} is the one used."""
