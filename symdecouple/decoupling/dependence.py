@@ -28,7 +28,7 @@ from symdecouple.calculus.independence import check_independence
 from symdecouple.decoupling.application import Application
 from symdecouple.errors import InvalidInput
 from symdecouple.language.feature import Feature
-from symdecouple.language.feature_set import FeatureSet, Group
+from symdecouple.language.feature_set import FeatureSet, in_groups
 from symdecouple.language.filtered import Response
 from symdecouple.language.filters import Filter
 from symdecouple.numeric.features.expressions import Array
@@ -102,8 +102,7 @@ def find_dependent(features: FeatureSet, application: Application, budget: float
 def without(features: FeatureSet, left_out: Sequence[Dependent]) -> FeatureSet:
     """Return the set without some features; groups keep their other members."""
     gone = {d.index for d in left_out}
-    groups = [[features[j] for j in group if j not in gone] for group in features.groups]
-    return FeatureSet([g[0] if len(g) == 1 else Group(*g) for g in groups if g])
+    return in_groups([features[j] for j in group if j not in gone] for group in features.groups)
 
 
 def remaining(values: tuple[Any, ...], left_out: Sequence[Dependent]) -> tuple[Any, ...]:

@@ -25,7 +25,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symdecouple.decoupling.carrying import Recipe
 from symdecouple.decoupling.colour_channels import Colour, Layout
@@ -33,8 +32,9 @@ from symdecouple.decoupling.progress import Progress, Tell, told
 from symdecouple.decoupling.transferred import Origin, Transferred
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.language.feature_set import FeatureSet
-from symdecouple.numeric.samples.batch import Answer, OnRefusal
+from symdecouple.numeric.samples.batch import Answer, OnRefusal, as_rows
 from symdecouple.numeric.samples.intake import check_choice
+from symdecouple.numeric.samples.matrix import row_scales
 from symdecouple.numeric.samples.vectors import Batch, SampleAxis
 
 __all__ = ["Maps", "Match", "transfer"]
@@ -159,7 +159,7 @@ def _transfer(maps: Maps, images: tuple[tuple[Any, SampleAxis], tuple[Any, Sampl
     refusals = {i: one if not (one.ok or maps.is_own) else two for i, (one, two) in enumerate(
         zip(first, second, strict=True)) if not ((one.ok or maps.is_own) and two.ok)}
     refusals |= _of_targets(lacking, batch.shape, wanted.shape[:-1])
-    gap = np.abs(again - kernel).max(axis=batch.axes) / _unit(kernel, batch.axes)
+    gap = np.abs(again - kernel).max(axis=batch.axes) / row_scales(as_rows(kernel, batch.axes)).reshape(batch.shape)
     apart = (np.abs(achieved - asked) / (1 + np.abs(asked))).max(axis=-1)
     apart = apart if maps.is_own else np.maximum(apart, gap)
     refusals |= {int(i): _lost(float(apart.flat[i])) for i in np.flatnonzero(~(apart <= _APART)) if i not in refusals}
@@ -187,12 +187,6 @@ def _of_targets(outcomes: Sequence[Outcome], shape: tuple[int, ...], given: tupl
         return {}
     each = np.broadcast_to(np.array(bad, dtype=object).reshape(given), shape).ravel()
     return {i: replace(one, detail=f"the target: {one.detail}") for i, one in enumerate(each) if one is not None}
-
-
-def _unit(kernel: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
-    """Return standard deviations; the size of a constant, which a mean alone leaves as it is."""
-    spread, size = np.std(kernel, axis=axes), np.abs(kernel).max(axis=axes)
-    return np.asarray(np.where(spread > 64 * np.finfo(np.float64).eps * size, spread, np.where(size > 0, size, 1)))
 
 
 def _lost(apart: float) -> Outcome:

@@ -27,7 +27,7 @@ from symdecouple.errors import InvalidInput, NoClosedForm, SymdecoupleError
 from symdecouple.families.exact import ExactTriple
 from symdecouple.families.recognition import family_of
 from symdecouple.language.feature import Feature
-from symdecouple.language.feature_set import FeatureSet, Group
+from symdecouple.language.feature_set import FeatureSet, in_groups
 from symdecouple.verdict import Status
 
 __all__ = ["FilledSet", "closure_sentence", "filled_set", "filled_with_values"]
@@ -124,12 +124,10 @@ def _filled(features: FeatureSet, family: ExactTriple) -> FilledSet:
     for f in family.features:
         if len(group) < family.dimension and _is_independent([as_field(g) for g in (*group, f)]):
             group.append(f)
-    rest = [FeatureSet(parts) for parts in ([given[n] for n in places if n >= inside] for places in features.groups)
-            if parts]
-    later = [Group(*part) if len(part) > 1 else part[0] for part in rest]
+    later = ([given[n] for n in places if n >= inside] for places in features.groups)
     added = len(group) - inside
     places = tuple(n if n < inside else n + added for n in range(len(given)))
-    return FilledSet(FeatureSet([Group(*group), *later]), tuple(group[inside:]), places)
+    return FilledSet(in_groups([group, *later]), tuple(group[inside:]), places)
 
 
 def _is_independent(fields: Sequence[VectorField]) -> bool:

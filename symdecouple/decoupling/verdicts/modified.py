@@ -30,7 +30,7 @@ from symdecouple.flows.steps import Step, composed
 from symdecouple.language.budget import Budget
 from symdecouple.language.canonical import canonical, close, decompose, open_statistics
 from symdecouple.language.feature import Feature
-from symdecouple.language.feature_set import FeatureSet, Group
+from symdecouple.language.feature_set import FeatureSet, in_groups
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample, rational_points
 from symdecouple.language.statistics import variance
@@ -52,8 +52,7 @@ def starts(features: FeatureSet) -> tuple[int, ...]:
 
 def first_features(features: FeatureSet, count: int) -> FeatureSet:
     """Return the set of the first few features, in their groups; the last group may be cut."""
-    parts = [[features[n] for n in group if n < count] for group in features.groups]
-    return FeatureSet([part[0] if len(part) == 1 else Group(*part) for part in parts if part])
+    return in_groups([features[n] for n in group if n < count] for group in features.groups)
 
 
 def modified_features(features: FeatureSet, steps: Sequence[Step], count: int) -> FeatureSet | None:

@@ -37,7 +37,7 @@ from symdecouple.decoupling.verdicts.spectral_minor import (
 from symdecouple.errors import InvalidInput, UnsupportedExpression
 from symdecouple.families.quadratic import QuadraticForms, recognize_quadratic
 from symdecouple.language.budget import Budget
-from symdecouple.language.feature_set import FeatureSet, Group
+from symdecouple.language.feature_set import in_groups
 from symdecouple.verdict import Check, Status, Verdict
 
 __all__ = ["READERS", "ModifiedEnergies", "decide_energies"]
@@ -161,8 +161,7 @@ def _forms(subject: ModifiedSubject) -> QuadraticForms | None:
     groups: dict[int, list[Any]] = {}
     for feature, start in zip(subject.items, subject.starts, strict=True):
         groups.setdefault(start, []).append(feature)
-    features = FeatureSet([g[0] if len(g) == 1 else Group(*g) for g in groups.values()])
-    found = recognize_quadratic(features)
+    found = recognize_quadratic(in_groups(groups.values()))
     return found if found is not None and len(found) == len(subject) else None
 
 
