@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
 import mpmath
@@ -17,7 +17,7 @@ from sympy import Expr, Function, Pow
 from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
 from symdecouple.decoupling.routes.levels import Levels
-from symdecouple.decoupling.routes.route import AtLevel, Leading, placed, rows_left
+from symdecouple.decoupling.routes.route import Answers, AtLevel, Leading, placed, rows_left
 from symdecouple.errors import Outcome
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
@@ -27,35 +27,13 @@ from symdecouple.numeric.features.expressions import Array, Compiled
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE
 from symdecouple.numeric.samples.vectors import ROUNDED, WAVES, widened
 
-__all__ = ["Answers", "Application"]
+__all__ = ["Application"]
 
 _OF_RANGE = ("not finite", "critical point", "level 1 not attainable", "pole")
 _OF_EQUAL_VALUES = ("critical point", "too few active frequencies", "no convergence", "not attainable", "not unique")
 _PART = 2**16  # entries of a row looked at together
 
 OnRows: TypeAlias = Callable[[Array], list[Array]]
-
-
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """What was computed of the rows of a batch.
-
-    Attributes
-    ----------
-    values : array (R, ...)
-    residual : array (R,)
-        The largest of all levels that a row went to.
-    refusals : dict
-        Row to outcome.
-    error : array (R,) or None
-        The largest of all levels, as in `AtLevel`; gradients add the errors of carrying them back, relative to their
-        sizes. None in float64.
-    """
-
-    values: Array
-    residual: Array
-    refusals: dict[int, Outcome]
-    error: Array | None
 
 
 class Application:
@@ -336,7 +314,7 @@ class _Worst:
         self.error = np.zeros(len(rows), dtype=object) if rows.dtype == object else None
         self.refusals: dict[int, Outcome] = {} if first is None else dict(first.refusals)
 
-    def see(self, at: AtLevel, places: Array | None = None) -> Array:
+    def see(self, at: Answers, places: Array | None = None) -> Array:
         """Take in a level, its rows at these places of the batch; return the rows that are left."""
         if places is None:
             self.refusals = {**at.refusals, **self.refusals}

@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from symdecouple.decoupling.application import Answers, Application
+from symdecouple.decoupling.application import Application
 from symdecouple.decoupling.choice import Choice
 from symdecouple.decoupling.routes.levels import Levels
+from symdecouple.decoupling.routes.route import Answers
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.samples.vectors import Batch, rounding, widened

@@ -11,7 +11,7 @@ from typing import Any, Concatenate, TypeAlias, cast, get_args
 import mpmath
 import numpy as np
 
-from symdecouple.decoupling.application import Answers, Application
+from symdecouple.decoupling.application import Application
 from symdecouple.decoupling.checkpoint import Checkpoint
 from symdecouple.decoupling.choice import Choice
 from symdecouple.decoupling.labels import with_labels
@@ -19,6 +19,7 @@ from symdecouple.decoupling.masked import with_missing_masked, without_masked
 from symdecouple.decoupling.precise import Precise
 from symdecouple.decoupling.progress import Paced, Progress, told
 from symdecouple.decoupling.routes.levels import Levels
+from symdecouple.decoupling.routes.route import Answers
 from symdecouple.decoupling.weighed import with_weights
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.families.moments import MomentCoordinates

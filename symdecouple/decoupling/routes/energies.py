@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from symdecouple.decoupling.routes.route import AtLevel, Leading, Route
+from symdecouple.decoupling.routes.route import Answers, AtLevel, Leading, Route
 from symdecouple.errors import Outcome
 from symdecouple.families.quadratic import QuadraticForms
 from symdecouple.numeric.energies.frequencies import Bands
@@ -71,7 +71,7 @@ class EnergyRoute(AlongForms):
         with np.errstate(all="ignore"):  # what is not finite is refused
             found = of_forms(self.forms, self.grid).normalize(rows, goals)
         refusals = _refused(found.values, {**found.refusals, **wrong}, f"level {k} takes the sample beyond float64")
-        return AtLevel(found.values, found.residual, found.pullback, refusals)
+        return AtLevel(found.values, found.residual, refusals, pullback=found.pullback)
 
     def gradients(self, rows: Array, targets: Sequence[Any]) -> Leading:
         """As in `Route`; each is one transform, made where it stays."""
@@ -92,7 +92,7 @@ class EnergyRoute(AlongForms):
 
         return Leading(slopes * found.values + shifts, found.residual, found.refusals, write=write)
 
-    def at_once(self, rows: Array, references: Sequence[Any], targets: Array, unit: float) -> AtLevel | None:
+    def at_once(self, rows: Array, references: Sequence[Any], targets: Array, unit: float) -> Answers | None:
         """As in `Route`, for as many features as there are forms; what rounding became in a row is refused where it is
         half of the digits."""
         k = targets.shape[1]
@@ -114,7 +114,7 @@ class EnergyRoute(AlongForms):
         for r, away in zip(kept[~(apart < _APART)].tolist(), apart[~(apart < _APART)], strict=True):
             refusals[r] = _below_rounding(k, float(found.depth[r]), float(away))
             found.values[r] = np.nan
-        return AtLevel(found.values, found.residual, lambda covectors: np.full_like(covectors, np.nan), refusals)
+        return Answers(found.values, found.residual, refusals)
 
     def _asked(self, count: int, targets: Sequence[Any]) -> tuple[Array, dict[int, Outcome]]:
         """Goals of the spectrum, (R, k), and the rows with others than finite ones, where they are 0."""

@@ -77,7 +77,7 @@ class MomentRoute(Route):
             free = project(z, project(z, covectors[None], k), k)[0]  # the first leaves rounding
             return np.asarray(unit * slope * free)
 
-        return AtLevel(values, residual, pullback, refusals)
+        return AtLevel(values, residual, refusals, pullback=pullback)
 
     # --- all leading features at once: what `stats` computes ---
 
@@ -166,7 +166,7 @@ class MomentRoute(Route):
             factor = self._feature(k, point, found.values[:, k - 1], order=1)
             if (factor != 1).any():
                 found.gradients[:, k - 1] *= factor[:, None]
-        return Leading(found.values, np.full(len(rows), np.nan), found.refusals, found.gradients)
+        return Leading(found.values, np.full(len(rows), np.nan), found.refusals, gradients=found.gradients)
 
     @property
     def count(self) -> int:

@@ -26,39 +26,50 @@ from symdecouple.numeric.moments.ties import why_unreachable
 from symdecouple.numeric.precision.extrapolation import NoSlope
 from symdecouple.numeric.precision.path import Span, finite, size, spread
 
-__all__ = ["AtLevel", "Leading", "OrbitRoute", "Route", "StepAdjoint", "each_row", "off", "placed", "rows_left"]
+__all__ = ["Answers", "AtLevel", "Leading", "OrbitRoute", "Route", "StepAdjoint", "each_row", "off", "placed",
+           "rows_left"]
 
 
 @dataclass(frozen=True, slots=True)
-class AtLevel:
-    """Sample vectors at a level.
+class Answers:
+    """What was computed of the rows of a batch.
 
     Attributes
     ----------
-    values : array (R, N)
+    values : array (R, ...)
         NaN in refused rows.
     residual : array (R,)
-        Largest distance of an imposed feature from its target v, over 1 + abs(v).
-    pullback : callable or None
-        Takes gradients at `values`, (R, N), of functions of them; returns those at the samples, (R, N). None where the
-        samples came from another level, or the way was not kept.
+        Largest distance of an imposed feature from its target v, over 1 + abs(v), at all levels that a row went to.
     refusals : dict
         Row to outcome.
     error : array (R,) or None
-        Estimated distance from the exact values, relative to their standard deviation; None in float64. Along closed
-        forms a first-order bound of rounding, and what is missing to the targets; along the narrow path that of its
-        steps, added up (`PreciseImposed.error`).
+        Estimated distance from the exact values, relative to their standard deviation, the largest of all levels; None
+        in float64. Along closed forms a first-order bound of rounding, and what is missing to the targets; along the
+        narrow path that of its steps, added up (`PreciseImposed.error`). Gradients add that of carrying them back.
+    """
+
+    values: Array
+    residual: Array
+    refusals: dict[int, Outcome] = field(default_factory=dict)
+    error: Array | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AtLevel(Answers):
+    """Sample vectors at a level, (R, N), and the way back.
+
+    Attributes
+    ----------
+    pullback : callable or None
+        Takes gradients at `values`, (R, N), of functions of them; returns those at the samples, (R, N). None where
+        these are the same, the samples came from another level, or the way was not kept.
     adjoint : StepAdjoint or None
         The way back to another level, where the samples came from there.
     pace : array (R,) or None
         How long the steps of the narrow path may be (`narrow_path.Imposed`), for the level after it.
     """
 
-    values: Array
-    residual: Array
     pullback: Callable[[Array], Array] | None = None
-    refusals: dict[int, Outcome] = field(default_factory=dict)
-    error: Array | None = None
     adjoint: StepAdjoint | None = None
     pace: Array | None = None
 
@@ -83,26 +94,19 @@ class StepAdjoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Leading:
-    """Decoupled features of leading levels, all at once.
+class Leading(Answers):
+    """Decoupled features of leading levels, (R, K), all at once; NaN from the level on that a row lacks.
+
+    Residuals are NaN where samples were never at the levels, but sums over them.
 
     Attributes
     ----------
-    values : array (R, K)
-        NaN from the level on that a row lacks.
-    residual : array (R,)
-        As in `AtLevel`; NaN where samples were never at the levels, but sums over them.
-    refusals : dict
-        Row to the outcome of the first level that it lacks.
     gradients : array (R, K, N) or None
         Those of all features, where they are there already.
     write : callable or None
         Writes them to an array (R, K, N), where they are not there yet.
     """
 
-    values: Array
-    residual: Array
-    refusals: dict[int, Outcome]
     gradients: Array | None = None
     write: Callable[[Array], None] | None = None
 
@@ -147,7 +151,7 @@ class Route:
         """Return the same with their gradients."""
         return None if self.beyond is None else self.beyond.gradients(rows, targets)
 
-    def at_once(self, rows: Array, references: Sequence[Any], targets: Array, unit: float) -> AtLevel | None:
+    def at_once(self, rows: Array, references: Sequence[Any], targets: Array, unit: float) -> Answers | None:
         """Bring decoupled features 1..k of rows at level k to targets, (R, k), all at once; None where it cannot.
 
         `unit` is the relative rounding of the rows.
@@ -233,7 +237,7 @@ def each_row(rows: Array, targets: Sequence[Any],
             refusals[r] = found
         else:
             values[r], residual[r], error[r] = found
-    return AtLevel(values, residual, None, refusals, error if rows.dtype == object else None)
+    return AtLevel(values, residual, refusals, error if rows.dtype == object else None)
 
 
 def rows_left(count: int, refused: dict[int, Outcome]) -> Array:
