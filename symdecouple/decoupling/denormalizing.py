@@ -32,26 +32,10 @@ _SAME = 1e-9  # over 1 + abs(value): what `transform` itself knows of a narrow p
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is asked of the samples of a batch.
+    """What is asked of the samples of a batch: `values`, (R, k), at the `level` that they are normalized to.
 
-    Attributes
-    ----------
-    choice : Choice
-    application : Application
-        For the grid of the samples.
-    order : tuple of int
-        The column of each of the features of `choice`.
-    values : array (R, k)
-    level : int
-        What samples are normalized to.
-    beyond : int
-        The level of rows whose own features after that are not the wanted ones: `level`, or all of them.
-    grid : tuple of int
-        Of the samples.
-    unit : float
-        The relative rounding of samples and values.
-    precise : bool
-        Whether mpmath numbers are computed.
+    Rows whose own features after it are not the wanted ones are at `beyond`: the same level, or all of them. `order` is
+    the column of each of the features of `choice`, `unit` the relative rounding of samples and values.
     """
 
     choice: Choice
@@ -77,7 +61,8 @@ class Wanted:
         is_asked[list(refused)] = False
         for level, is_part in ((self.level, ~is_moved), (self.beyond, is_moved)):
             if (which := np.flatnonzero(is_part & is_asked)).size:
-                way = levels if is_part is not is_moved else self._levels(self.beyond, True)
+                way = levels if is_part is not is_moved else self.choice.levels(self.beyond, True, self.precise,
+                                                                                self.grid)
                 here = rows if which.size == len(rows) else rows[which]
                 parts.append((which, self.application.denormalized(way, here, references, targets[which], level,
                                                                    self.unit)))
@@ -97,12 +82,8 @@ class Wanted:
         """The features of rows, (R, beyond); of normalized ones the decoupled features are the same."""
         if rows.shape[1] <= _LONG:
             return self.application.own(widened(rows), self.beyond)
-        levels = self._levels(None, False)
+        levels = self.choice.levels(None, False, self.precise, self.grid)
         return self.application.decoupled(levels, rows, references).values[:, : self.beyond]
-
-    def _levels(self, level: int | None, is_sample: bool) -> Levels:
-        key = level, is_sample, self.precise, self.grid
-        return self.choice.kept.get(key) or self.choice.levels(*key)
 
     def _not_normalized(self, own: Array, references: Sequence[Any]) -> dict[int, Outcome]:
         """Refuse rows that have not the reference values of a level."""
