@@ -21,7 +21,7 @@ from symdecouple.decoupling.routes.levels import Levels
 from symdecouple.decoupling.routes.route import Answers
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
-from symdecouple.numeric.samples.vectors import Batch, rounding, widened
+from symdecouple.numeric.samples.vectors import Batch, rounding, taken, widened
 
 __all__ = ["Wanted", "wanted_of"]
 
@@ -63,9 +63,8 @@ class Wanted:
             if (which := np.flatnonzero(is_part & is_asked)).size:
                 way = levels if is_part is not is_moved else self.choice.levels(self.beyond, True, self.precise,
                                                                                 self.grid)
-                here = rows if which.size == len(rows) else rows[which]
-                parts.append((which, self.application.denormalized(way, here, references, targets[which], level,
-                                                                   self.unit)))
+                parts.append((which, self.application.denormalized(way, taken(rows, which), references, targets[which],
+                                                                   level, self.unit)))
         if parts and parts[0][0].size == len(rows):
             return parts[0][1]
         values = np.full(rows.shape, np.nan, dtype=object if self.precise else np.float64)

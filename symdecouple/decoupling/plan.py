@@ -380,7 +380,8 @@ class Plan(PlanFacts, Matching):
     def _run(self, batch: Batch, shape: tuple[int, ...] | None, dps: int | None, on_refusal: OnRefusal,
              compute: Compute, level: int | None, progress: Progress | None, *,
              checkpoint: str | PathLike[str] | None = None) -> NDArray[Any] | Any:
-        levels = self.choice.levels(level, shape is None, dps is not None, batch.grid)
+        key = level, shape is None, dps is not None, batch.grid
+        levels = self.choice.kept.get(key) or self.choice.levels(*key)
         kept = None if checkpoint is None else Checkpoint.of(checkpoint, [
             *self.features, self._order, *self.reference, self.path, self.perturbation, batch.means], batch)
         values, applied = self.choice.values if dps else self.choice.floats, self._application.on(batch.grid)

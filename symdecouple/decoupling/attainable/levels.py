@@ -67,14 +67,7 @@ NOTHING = Interval(np.nan, np.nan)
 
 @dataclass(frozen=True, slots=True)
 class MomentIntervals:
-    """Intervals of moments; every pattern of ties is counted once.
-
-    Parameters
-    ----------
-    coordinates : MomentCoordinates
-    references : sequence of float
-        Of all features but the last one.
-    """
+    """Intervals of moments, by the references of all but the last one; every pattern of ties is counted once."""
 
     coordinates: MomentCoordinates
     references: Sequence[Any]
@@ -149,12 +142,7 @@ def _is_inside(k: int, point: Sequence[float], ends: tuple[float, float], is_one
 class EnergyIntervals:
     """Intervals of quadratic features that commute, the mean perhaps before them.
 
-    Parameters
-    ----------
-    forms : QuadraticForms
-    references : sequence of float
-    spans : sequence of (int, int)
-        Features that are normalized together: those before the first of them are held.
+    `spans` are (first, last + 1) of features that are normalized together: those before the first of them are held.
     """
 
     forms: QuadraticForms

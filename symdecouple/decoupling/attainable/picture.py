@@ -18,27 +18,7 @@ INTERVAL, OWN, WANTED = COLOURS["blue"], COLOURS["orange"], COLOURS["green"]
 
 
 def draw_attainable(found: Attainable, ax: Any = None) -> tuple[Any, ...]:
-    """Draw the intervals of one sample, each feature in its own unit.
-
-    Filled ends are attained, hollow ones are limits, and arrows go on without a bound.
-
-    Parameters
-    ----------
-    found : Attainable
-    ax : sequence of Axes, optional
-        One a feature; by default a figure is made.
-
-    Returns
-    -------
-    tuple of Axes
-
-    Raises
-    ------
-    MissingPackage
-        Without Matplotlib.
-    InvalidInput
-        For a batch.
-    """
+    """Draw the intervals of one sample, as `Attainable.plot` says."""
     if found.low.ndim > 1:
         raise InvalidInput(f"a batch of shape {found.low.shape[:-1]} has no picture; index one sample")
     n = len(found.names)

@@ -98,20 +98,9 @@ class OrbitMotion:
     def impose(self, x: Array, k: int, targets: Sequence[Any]) -> Moved:
         """Move a sample vector on its orbit to where the first k features take the target values.
 
-        Parameters
-        ----------
-        x : array (N,)
-            float64, or an object array of mpmath numbers, at the caller's working precision.
-        k : int
-            0 leaves the sample where it is.
-        targets : sequence of numbers
-            Of at least k features. Flow parameters were solved for with the references of the features before; where
-            other targets are missed with them, they are solved for with symbols.
-
-        Raises
-        ------
-        Unreachable
-            If no point of the orbit was found at which they do, or rounding left too few digits of it.
+        The sample holds float64, or mpmath numbers at the caller's working precision. Flow parameters were solved for
+        with the references of the features before; where other targets are missed with them, they are solved for with
+        symbols. `Unreachable` if no point of the orbit was found, or rounding left too few digits of it.
         """
         wanted = as_multiprecision(targets[:k]) if x.dtype == object else np.array(targets[:k], dtype=np.float64)
         try:

@@ -23,7 +23,7 @@ from symdecouple.numeric.energies.frequencies import Bands
 from symdecouple.numeric.energies.inverse import returned
 from symdecouple.numeric.energies.normalization import Energies
 from symdecouple.numeric.features.expressions import Array
-from symdecouple.numeric.samples.vectors import widened
+from symdecouple.numeric.samples.vectors import taken, widened
 
 __all__ = ["AlongForms", "EnergyRoute", "lost_digits", "of_forms"]
 
@@ -32,17 +32,7 @@ _APART = 1e-6  # relative; a sample that is farther from what was asked for is n
 
 @dataclass(frozen=True, slots=True)
 class AlongForms(Route, ABC):
-    """What routes along the flows of quadratic features have in common.
-
-    Parameters
-    ----------
-    forms : QuadraticForms
-        The leading features.
-    grid : tuple of int
-        The shape of a sample.
-    beyond : Route
-        Takes levels after them.
-    """
+    """What routes along the flows of leading features have in common that are quadratic, on samples of one grid."""
 
     forms: QuadraticForms
     grid: tuple[int, ...]
@@ -109,8 +99,7 @@ class EnergyRoute(AlongForms):
                 refusals.setdefault(r, lost)
                 found.values[r] = np.nan
         kept = np.array([r for r in range(len(rows)) if r not in refusals], dtype=np.intp)
-        before, after = (part if len(kept) == len(rows) else part[kept] for part in (rows, found.values))
-        apart = self._apart(before, after, references, targets[kept])
+        apart = self._apart(taken(rows, kept), taken(found.values, kept), references, targets[kept])
         for r, away in zip(kept[~(apart < _APART)].tolist(), apart[~(apart < _APART)], strict=True):
             refusals[r] = _below_rounding(k, float(found.depth[r]), float(away))
             found.values[r] = np.nan

@@ -43,13 +43,7 @@ _NORMAL = float(np.finfo(np.float64).tiny)  # below, digits are missing
 class MomentRoute(Route):
     """Levels 1 to 3 of a set of moments, as far as its features can be solved for the coordinates.
 
-    Parameters
-    ----------
-    coordinates : MomentCoordinates
-    beyond : Route
-        Takes the other levels.
-    own : int
-        The last level that is reached here; where it is below 3, the last one that comes with all before it at once.
+    `own` is the last level that is reached here; below 3, the last one that comes with all before it at once.
     """
 
     coordinates: MomentCoordinates
@@ -82,14 +76,7 @@ class MomentRoute(Route):
     # --- all leading features at once: what `stats` computes ---
 
     def values(self, rows: Array, targets: Sequence[Any], is_fine: bool) -> Leading | None:
-        """Return leading decoupled features; None where a target is missing, or no sample has them.
-
-        Parameters
-        ----------
-        rows : array (R, N)
-        targets : sequence of numbers
-            Those of all features but the last one count.
-        """
+        """As in `Route`; None as well where a target is missing, or no sample has them. The last one does not count."""
         count = self.count
         point = None if is_fine else self._point(tuple(targets[: count - 1]))
         if point is None:
@@ -149,14 +136,7 @@ class MomentRoute(Route):
         return np.array([self._feature(k, point, found[:, k - 1]) for k in range(1, self.count + 1)]).T
 
     def gradients(self, rows: Array, targets: Sequence[Any]) -> Leading | None:
-        """Return leading decoupled features with their gradients; None as in `values`.
-
-        Parameters
-        ----------
-        rows : array (R, N)
-        targets : sequence of numbers
-            Those of all features but the last one count.
-        """
+        """As in `values`."""
         count = self.count
         point = self._point(tuple(targets[: count - 1]))
         if point is None:

@@ -49,14 +49,7 @@ class Followed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NarrowRoute(Route):
-    """One feature brought to its target while those before it stay.
-
-    Parameters
-    ----------
-    path : NarrowPath
-    moments : MomentCoordinates or None
-        Where they cover a feature, the kernel for moments is used.
-    """
+    """One feature brought to its target while those before it stay; where moments cover it, by the kernel for these."""
 
     path: NarrowPath
     moments: MomentCoordinates | None = None

@@ -112,13 +112,7 @@ class Leading(Answers):
 
 
 class Route:
-    """How levels are reached; the questions and their defaults.
-
-    Attributes
-    ----------
-    beyond : Route or None
-        The route that is asked what this one does not know.
-    """
+    """How levels are reached; the questions and their defaults: `beyond` is asked what this one does not know."""
 
     __slots__ = ()
     beyond: Route | None
@@ -130,16 +124,8 @@ class Route:
     def advance(self, at: AtLevel, k: int, targets: Sequence[Any], keep: bool, is_fine: bool) -> AtLevel:
         """Bring feature k of rows at level k - 1 to its target along the narrow path; those before it stay.
 
-        Parameters
-        ----------
-        at : AtLevel
-        k : int
-        targets : sequence
-            Of at least k features: numbers, or arrays (R,).
-        keep : bool
-            Keep the path, for gradients.
-        is_fine : bool
-            In small steps, for samples that are asked for themselves: features are exact in any case.
+        Targets are of at least k features, numbers or arrays (R,). `keep` keeps the path, for gradients; `is_fine` goes
+        in small steps, for samples that are asked for themselves: features are exact in any case.
         """
         return self._next.advance(at, k, targets, keep, is_fine)
 

@@ -55,7 +55,7 @@ from symdecouple.families.recognition import family_of
 from symdecouple.flows.steps import Step
 from symdecouple.language.budget import Budget
 from symdecouple.language.feature_set import FeatureSet
-from symdecouple.shown import Shown, Tabled
+from symdecouple.shown import Shown, Tabled, clipped
 from symdecouple.verdict import Status, Verdict
 
 __all__ = ["BLACK_BOX", "Scenario", "Verdicts", "bounds", "is_settled"]
@@ -136,17 +136,13 @@ class Verdicts(Tabled):
         Budget(budget)
         self.features, self.steps, self.values = features, tuple(steps), tuple(values)
         self.stopped, self.budget = stopped, budget
-        self.original = Decisions(len(features), self._decide_original)
+        self.original = Decisions[Verdict](
+            len(features), lambda k: check_frobenius(first_features(features, k), budget=budget))
         self.modified = Decisions(len(features), self._decide_modified)
-        self.closures = Decisions(len(features), self._decide_closure)
+        self.closures = Decisions[InvolutiveClosure](
+            len(features), lambda k: involutive_closure(first_features(features, k), budget=budget))
 
     # --- decisions ----------------------------------------------------------------------------------------------
-
-    def _decide_original(self, k: int) -> Verdict:
-        return check_frobenius(first_features(self.features, k), budget=self.budget)
-
-    def _decide_closure(self, k: int) -> InvolutiveClosure:
-        return involutive_closure(first_features(self.features, k), budget=self.budget)
 
     def _decide_modified(self, k: int) -> Verdict:
         if k > len(self.features.symbolic):
@@ -292,7 +288,7 @@ class Verdicts(Tabled):
             for decisions in (self.original, self.modified):
                 waits = k not in decisions.decided and time.monotonic() > end
                 cells.append("not asked yet" if waits else _cell(decisions[k]))
-            rows.append((str(k), _clipped(feature.name), *cells))
+            rows.append((str(k), clipped(feature.name, 40), *cells))
         return rows
 
     def _notes(self) -> list[str]:
@@ -345,7 +341,3 @@ def _cell(verdict: Verdict) -> str:
 def _short(verdict: Verdict) -> str:
     i, j = verdict.failing_pair or (0, 0)
     return f"[v{i}, v{j}] leaves its span {verdict.scope}"
-
-
-def _clipped(text: str, width: int = 40) -> str:
-    return text if len(text) <= width else text[: width - 3] + "..."
