@@ -12,6 +12,7 @@ from symdecouple.decoupling.verdicts.spectral_minor import (
     EnclosedSpectrum,
     classes_of,
     have_taps,
+    middles,
     size_without_wrapping,
 )
 from symdecouple.errors import UnsupportedExpression
@@ -37,10 +38,6 @@ def enclosed(features: FeatureSet, grid: tuple[int, ...], references: list[Expr]
     rng = np.random.default_rng(seed)
     powers = [Fraction(int(p), 1000) for p in rng.integers(1, 100, len(classes_of(grid, forms)))]
     return EnclosedSpectrum(forms, grid, references, powers, pivots, World(digits))
-
-
-def middles(rows: object) -> np.ndarray:
-    return np.array([[float(v.mid) for v in row] for row in rows])
 
 
 def a_sample(found: EnclosedSpectrum, mean: float) -> np.ndarray:
