@@ -18,11 +18,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from sympy import Expr, Float, Rational, S, sqrt
+from sympy import Expr, Float, Integer, Rational, S, sqrt
 
+from symdecouple.calculus.audit import jet_check
 from symdecouple.calculus.certificates import Claim
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
-from symdecouple.calculus.jets import Point, bracket_at, field_at
+from symdecouple.calculus.jets import Point
 from symdecouple.calculus.subject import Size, Subject
 from symdecouple.calculus.witness import draws
 from symdecouple.errors import InvalidInput, SymdecoupleError, UnsupportedExpression
@@ -41,7 +42,6 @@ __all__ = ["READERS", "AffineCovariance", "ModifiedSubject", "affine_covariance"
            "starts", "texts_of"]
 
 DIGITS = 60
-NARROW = 30
 SIZES = (4, 5, 7)
 
 
@@ -261,25 +261,10 @@ def _is_not_zero(subject: Subject, closed: Expr) -> bool:
 
 
 def _brackets_enclosed(feature: Feature, size: int, rng: random.Random, standardize: bool = True) -> Check:
-    """Enclose [1, v3] and [2(x - m), v3] + 4 v3 at random rational samples: zero must be inside."""
-    sample, world, subject = feature.sample, World(DIGITS), Subject((feature,))
-    name, done = f"the brackets by jets, N = {size}", 0
-    for points, parameters in draws(subject, size, rng, 16):
-        items = [Feature(Mean(sample)), Feature(variance(sample)),
-                 _standardized(feature, size, rng) if standardize else feature]
-        try:
-            point = Point(points, parameters, world)
-            one, scale, third = (field_at(item, point) for item in items)
-            rest = bracket_at(one, third, point)
-            rest += [a + 4 * b for a, b in zip(bracket_at(scale, third, point), third[0], strict=True)]
-        except (Irrational, OutsideDomain, ZeroDivisionError):
-            continue
-        if not all(world.is_zero(value) for value in rest):
-            return Check(name, False, f"not zero at x = ({', '.join(map(str, points))})")
-        done += all(value.delta.b < world.iv.mpf(10) ** (-NARROW) for value in rest)
-        if done == 2:
-            break
-    return Check(name, done > 0, f"{DIGITS}-digit enclosures of zero" if done else "no sample at which f_3 is defined")
+    """Check [1, v3] = 0 and [2(x - m), v3] = -4 v3 at random rational samples, by jets."""
+    third = _standardized(feature, size, rng) if standardize else feature
+    triple = Subject((Feature(Mean(feature.sample)), Feature(variance(feature.sample)), third))
+    return jet_check(triple, [((1, 3), (S.Zero,) * 3), ((2, 3), (S.Zero, S.Zero, Integer(-4)))], size, rng)
 
 
 def _standardized(feature: Feature, size: int, rng: random.Random) -> Feature:
