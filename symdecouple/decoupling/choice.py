@@ -58,16 +58,7 @@ class Closed:
 
 
 class Choice:
-    """The ways of one plan.
-
-    Parameters
-    ----------
-    features : FeatureSet
-    values : tuple of Expr or None
-        References.
-    path : str
-    budget : float
-        Seconds for each verdict.
+    """The ways of one plan; `values` are the references, and a verdict takes `budget` seconds.
 
     Attributes
     ----------

@@ -100,13 +100,7 @@ class Wanted:
 
 def wanted_of(choice: Choice, order: tuple[int, ...], application: Application, batch: Batch, values: Any,
               level: int | None, dps: int | None, unit: float) -> Wanted:
-    """Read the values for a batch at a level, None for as many levels as there are values; `unit` is its rounding.
-
-    Raises
-    ------
-    InvalidInput
-        If they do not fit.
-    """
+    """Read the values for a batch at a level, None for as many levels as there are values; `unit` is its rounding."""
     try:
         wanted = np.asarray(values, dtype=object if dps else float)
     except (TypeError, ValueError) as error:

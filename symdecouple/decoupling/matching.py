@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from symdecouple.decoupling.application import Application
 from symdecouple.decoupling.carrying import Recipe
 from symdecouple.decoupling.choice import Choice
+from symdecouple.decoupling.plan_facts import PlanFacts
 from symdecouple.decoupling.progress import Progress
 from symdecouple.decoupling.routes.levels import Levels
 from symdecouple.decoupling.routes.route import Answers
 from symdecouple.decoupling.running import Compute, batch_of, leaves_out_masked
 from symdecouple.decoupling.transfer import Maps, Match
 from symdecouple.errors import InvalidInput, Outcome
-from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.moments.levels import HIGHEST
 from symdecouple.numeric.moments.matched import matched_rows
@@ -42,21 +42,16 @@ _ON_THE_WAY = 1e-10  # the same after a step
 _SHORTEST = 2.0**-12  # step of the way, as a share of it
 
 
-class Matching:
+class Matching(PlanFacts):
     """What a plan does with the own features of samples."""
 
     __slots__ = ()
 
     if TYPE_CHECKING:
-        choice: Choice
-        features: FeatureSet
         normalize: Callable[..., Any]
         denormalize: Callable[..., Any]
         _application: Application
         _order: tuple[int, ...]
-
-        @property
-        def names(self) -> tuple[str, ...]: ...
 
         def _run(self, batch: Batch, shape: tuple[int, ...] | None, dps: int | None, on_refusal: OnRefusal,
                  compute: Compute, level: int | None, progress: Progress | None) -> NDArray[Any] | Any: ...

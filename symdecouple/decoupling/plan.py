@@ -33,7 +33,6 @@ from symdecouple.decoupling.denormalizing import wanted_of
 from symdecouple.decoupling.dependence import Dependent, OnDependence, dependent_features, remaining, without
 from symdecouple.decoupling.inner_order import inner_order, reordered
 from symdecouple.decoupling.matching import Matching
-from symdecouple.decoupling.plan_facts import PlanFacts
 from symdecouple.decoupling.progress import Progress, steps_told
 from symdecouple.decoupling.reference import reference_values
 from symdecouple.decoupling.report import Report, report_of
@@ -146,7 +145,7 @@ def plan_of(features: FeatureSet, values: tuple[Expr | None, ...], path: PathNam
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Plan(PlanFacts, Matching):
+class Plan(Matching):
     """A nested normalization, level by level; made by `decouple`.
 
     Attributes

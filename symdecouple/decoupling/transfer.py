@@ -48,17 +48,10 @@ _APART = 1e-6  # from where on a result is none
 class Maps:
     """What a transfer goes along: the maps of a plan with a reference for every feature, the last one included.
 
-    Attributes
-    ----------
-    features : FeatureSet
-    names : tuple of str
-        Of the decoupled features.
-    values, normalize, denormalize : callable
-        As `Plan.transform`, in the small steps of `Plan.normalize`; and as the methods of these names.
-    recipe : Recipe
-        For other values. Where it `is_own`, `values` are the features of a sample itself, and `denormalize` is
-        `Plan.match`, from the source; the kernel is kept where the flows of the levels have one orbit (three moments,
-        energies), and else only nearly.
+    `values` is `Plan.transform`, in the small steps of `Plan.normalize`; `normalize` and `denormalize` are the methods
+    of these names. Where the recipe `is_own`, `values` are the features of a sample itself, and `denormalize` is
+    `Plan.match`, from the source; the kernel is kept where the flows of the levels have one orbit (three moments,
+    energies), and else only nearly.
     """
 
     features: FeatureSet

@@ -37,15 +37,7 @@ _INSIDE = 1e-9  # of a reference: as near to an end counts as the end
 
 
 class Interval(NamedTuple):
-    """What one feature can be.
-
-    Attributes
-    ----------
-    low, high : float
-        NaN where a feature before it cannot come to its reference.
-    low_is_attained, high_is_attained : bool
-        False where an end is a limit only.
-    """
+    """What one feature can be: NaN where a feature before it cannot come to its reference."""
 
     low: float
     high: float

@@ -43,17 +43,11 @@ class Unreachable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A sample vector after a motion.
+    """A sample vector after a motion, arrays (N,).
 
-    Attributes
-    ----------
-    values : array (N,)
-    slope : array (N,)
-        Derivative of the motion at each sample, flow parameters held.
-    error : array (N,)
-        First-order bound of what rounding did to the values, motions along the orbit aside.
-    residual : number
-        Largest distance of an imposed feature from its target v, over 1 + abs(v).
+    `slope` is the derivative of the motion at each sample, flow parameters held; `error` a first-order bound of what
+    rounding did to the values, motions along the orbit aside; `residual` the largest distance of an imposed feature
+    from its target v, over 1 + abs(v).
     """
 
     values: Array

@@ -78,14 +78,8 @@ class AtLevel(Answers):
 class StepAdjoint:
     """The way back from one level to another, along the adjoint of the steps between them.
 
-    Attributes
-    ----------
-    before : AtLevel
-    back : callable
-        Takes gradients at the end, (c, R, N), all along one path, and returns those at `before`, with an estimate of
-        their errors relative to their sizes, (R,); zero in float64.
-    stopped : dict
-        Row to outcome, where `back` could not go all the way; filled in by it.
+    `back` takes gradients at the end, (c, R, N), all along one path, and returns those at `before`, with an estimate of
+    their errors relative to their sizes, (R,), zero in float64. Rows where it could not go all the way are `stopped`.
     """
 
     before: AtLevel

@@ -68,10 +68,8 @@ def closure_sentence(closure: InvolutiveClosure, k: int, family: ExactTriple | N
 def filled_set(features: FeatureSet, budget: float) -> FilledSet:
     """Return the features with the closure of the first of them that fail C2 filled up, as one group.
 
-    Raises
-    ------
-    NoClosedForm
-        Where the closure is everything (with the sentence that says so), no family is found, or it is undecided.
+    `NoClosedForm` where the closure is everything (with the sentence that says so), no family is found, or it is
+    undecided.
     """
     if features.coordinates or not features.symbolic:
         raise NoClosedForm(f"closures are filled up with averages, got features of kind {features.kind!r}")

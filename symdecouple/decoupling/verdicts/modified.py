@@ -58,17 +58,8 @@ def first_features(features: FeatureSet, count: int) -> FeatureSet:
 def modified_features(features: FeatureSet, steps: Sequence[Step], count: int) -> FeatureSet | None:
     """Return hat f_1, ..., hat f_count as ordinary features; None where a level that they need has no closed form.
 
-    Parameters
-    ----------
-    features : FeatureSet
-    steps : sequence of Step
-        How each feature is brought to its reference, as `make_steps` gives them; there may be fewer than features.
-    count : int
-
-    Raises
-    ------
-    InvalidInput
-        If a modified feature is constant: nothing is left of the feature once those before it are fixed.
+    `steps` are those of `make_steps`; there may be fewer than features. `InvalidInput` if a modified feature is
+    constant: nothing is left of the feature once those before it are fixed.
 
     Examples
     --------
@@ -97,16 +88,9 @@ def texts_of(features: Sequence[Any], began: Sequence[int]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ModifiedSubject(Subject):
-    """The modified features of some features, as what a verdict is about.
+    """The modified features of some features of averages, as what a verdict is about.
 
-    Attributes
-    ----------
-    items : tuple of Feature
-        f_1, ..., f_k, of averages.
-    starts : tuple of int
-        The level at which each is evaluated.
-    values : tuple of Expr
-        The references of those before the last level.
+    `starts` are the levels at which they are evaluated, `values` the references of those before the last level.
     """
 
     starts: tuple[int, ...]

@@ -14,15 +14,6 @@ scenario  original set       modified sets      what holds
 3         involutive         not involutive     closed forms on all levels; decoupled as far as hat S_j go
 4         involutive         involutive         full decoupling, and one more feature can be decoupled exactly
 ========  =================  =================  =============================================================
-
-::
-
-    verdicts = Verdicts(features, steps, values)     # nothing runs yet
-    verdicts.original[3]                              # C2 of S_3, a Verdict; its C1 is .independence
-    verdicts.modified[3]                              # C2 of hat S_3
-    verdicts.scenario                                 # Scenario: str() is "4", "2 or better", ...; .reason
-    verdicts.exact                                    # how many decoupled features are proved mutually decoupled
-    print(verdicts)                                   # the table; decides what is missing
 """
 
 from __future__ import annotations
@@ -122,7 +113,7 @@ class Verdicts(Tabled):
     Attributes
     ----------
     original, modified : Decisions
-        Verdicts on S_k and on hat S_k.
+        Verdicts on S_k and on hat S_k, by k; the C1 of one is its `independence`.
     closures : Decisions
         The involutive closures of S_k: what is decoupled from features 1 to k themselves (Theorem H).
 
