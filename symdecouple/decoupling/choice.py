@@ -10,7 +10,7 @@ from sympy import S, oo
 from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
 from symdecouple.decoupling.motions.concatenated import ConcatenatedFlows
-from symdecouple.decoupling.motions.joint_steps import JointSteps
+from symdecouple.decoupling.motions.joint_steps import StrictSteps
 from symdecouple.decoupling.motions.nested_roots import Automatic, NestedRoots
 from symdecouple.decoupling.motions.orbit import OrbitMotion
 from symdecouple.decoupling.routes.energies import EnergyRoute
@@ -293,8 +293,8 @@ def _strict(features: FeatureSet, steps: tuple[Step, ...], stopped: str) -> Clos
             ends = stopped if count == len(steps) else (
                 f"the modified feature {count + 1} has no closed formula, level {count} being implicit: the strict "
                 'broad path ends here; path="relaxed" follows the flows of the original features')
-            return Closed(JointSteps(features, steps[: len(flows)], flows, formulas=False), why or ends)
-    return Closed(JointSteps(features, (), (), formulas=False), stopped)
+            return Closed(StrictSteps(features, steps[: len(flows)], flows), why or ends)
+    return Closed(StrictSteps(features, (), ()), stopped)
 
 
 def _flows(first: list[Feature], features: FeatureSet) -> tuple[list[Flow], str]:

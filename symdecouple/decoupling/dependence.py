@@ -34,7 +34,7 @@ from symdecouple.language.filters import Filter
 from symdecouple.numeric.features.expressions import Array
 from symdecouple.verdict import Status
 
-__all__ = ["Dependent", "OnDependence", "dependent_features", "find_dependent", "remaining", "without"]
+__all__ = ["Dependent", "OnDependence", "dependent_features", "find_dependent", "without"]
 
 OnDependence = Literal["raise", "drop", "keep"]
 
@@ -99,23 +99,20 @@ def find_dependent(features: FeatureSet, application: Application, budget: float
     return found
 
 
-def without(features: FeatureSet, left_out: Sequence[Dependent]) -> FeatureSet:
-    """Return the set without some features; groups keep their other members."""
+def without(left_out: Sequence[Dependent], features: FeatureSet, values: tuple[Any, ...]
+            ) -> tuple[FeatureSet, tuple[Any, ...]]:
+    """Return the set without some features, and the values of the others; groups keep their other members."""
     gone = {d.index for d in left_out}
-    return in_groups([features[j] for j in group if j not in gone] for group in features.groups)
-
-
-def remaining(values: tuple[Any, ...], left_out: Sequence[Dependent]) -> tuple[Any, ...]:
-    """Return what belongs to the other features."""
-    gone = {d.index for d in left_out}
-    return tuple(value for j, value in enumerate(values) if j not in gone)
+    return (in_groups([features[j] for j in group if j not in gone] for group in features.groups),
+            tuple(value for j, value in enumerate(values) if j not in gone))
 
 
 def _relation(features: FeatureSet, others: list[int], j: int, distance: float, budget: float) -> str:
     """Return how gradient j depends on some others, decided exactly; nothing where it does not, or is not decided."""
     verdict = check_independence(FeatureSet([*(features[k] for k in others), features[j]]), budget=budget)
     if verdict.status is Status.PROVED and distance < _ROUNDING:
-        return (f"its gradient is a combination of those of features {_named(others)} but for rounding (1 part in "
+        named = ", ".join(str(k + 1) for k in others)
+        return (f"its gradient is a combination of those of features {named} but for rounding (1 part in "
                 f"{1 / max(distance, 1e-17):.0e})")
     if verdict.status is not Status.REFUTED:
         return ""
@@ -124,10 +121,6 @@ def _relation(features: FeatureSet, others: list[int], j: int, distance: float, 
         return ""
     made = Add(*(-w * Symbol(f"v{k + 1}") for k, w in zip(others, weights, strict=False)))
     return f"v{j + 1} = {made} for the gradients v" if made != 0 else "its gradient vanishes: it is constant"
-
-
-def _named(indices: Sequence[int]) -> str:
-    return ", ".join(str(k + 1) for k in indices)
 
 
 def _nearest(vectors: Array, kept: list[int], j: int) -> tuple[float, Array]:

@@ -65,9 +65,7 @@ def _term(term: Expr, forms: Mapping[Symbol, LinearForm], sample: Sample, margin
     if not used:
         return term
     shifted = expand(term.xreplace({y: y + forms[y].constant for y in used if forms[y].constant != 0}))
-    if shifted != term:
-        return Add(*(_centred(part, used, forms, sample, marginal) for part in Add.make_args(shifted)))
-    return _centred(term, used, forms, sample, marginal)
+    return Add(*(_centred(part, used, forms, sample, marginal) for part in Add.make_args(shifted)))
 
 
 def _centred(term: Expr, used: list[Symbol], forms: Mapping[Symbol, LinearForm], sample: Sample, marginal: Marginal

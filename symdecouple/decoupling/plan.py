@@ -30,7 +30,7 @@ from symdecouple.decoupling.checkpoint import Checkpoint
 from symdecouple.decoupling.choice import Choice, PathName
 from symdecouple.decoupling.colour_channels import Colour
 from symdecouple.decoupling.denormalizing import wanted_of
-from symdecouple.decoupling.dependence import Dependent, OnDependence, dependent_features, remaining, without
+from symdecouple.decoupling.dependence import Dependent, OnDependence, dependent_features, without
 from symdecouple.decoupling.inner_order import inner_order, reordered
 from symdecouple.decoupling.matching import Matching
 from symdecouple.decoupling.progress import Progress, steps_told
@@ -117,14 +117,12 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName | Lit
     if features.parameters:
         raise InvalidInput(", ".join(sorted(map(str, features.parameters))) +
                            " must be bound to numbers before a plan: features.bind({...})")
-    if isinstance(reference, tuple | list) and len(reference) == len(features) and reference[-1] is None:
-        reference = reference[:-1]  # that of a plan whose last feature has none
     with steps_told(progress, "decouple", 3) as tell:
         features, added, values = filled_with_values(features, reference, budget) if path == "closure" else (
             features, (), reference_values(features, reference))
         tell(1)
         if left_out := dependent_features(features, Application(features), dependent):
-            features, values = without(features, left_out), remaining(values, left_out)
+            features, values = without(left_out, features, values)
         tell(2)
         check_attainable(features, values)
         inner: PathName = "auto" if path == "closure" else path

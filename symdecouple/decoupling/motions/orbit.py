@@ -60,12 +60,14 @@ class OrbitMotion:
     """Motion of single sample vectors on their orbits; subclasses say how features without a formula are imposed."""
 
     otherwise = '; or leave it to path="auto"'
+    has_formulas = True  # whether flow parameters are taken from formulas, where there are
 
     def __init__(self, features: FeatureSet, steps: Sequence[Step], flows: Sequence[Flow]) -> None:
         self.sample = sample = features.sample
         self.steps, self.flows = tuple(steps), tuple(flows)
         self.size = len(self.steps)
-        self.explicit = next((k for k, step in enumerate(self.steps) if step.time is None), self.size)
+        self.explicit = next((k for k, step in enumerate(self.steps) if step.time is None or not self.has_formulas),
+                             self.size)
         self._undone = undone(self.steps, [flow.velocity for flow in self.flows], sample)
         known = features.symbolic if self.steps else ()  # nothing moves without a step
         self._features = _OrNaN([f.expr for f in known], sample)

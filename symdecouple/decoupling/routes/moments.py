@@ -123,25 +123,21 @@ class MomentRoute(Route):
     def weighed_gradients(self, rows: Array, weights: Array, targets: Sequence[Any]
                           ) -> tuple[Array, dict[int, Outcome]]:
         """Return the gradients of the features at rows with weights, (R, K, N), and the rows that lack some."""
-        point = self._point(tuple(targets[: self.count - 1]))
-        assert point is not None
-        found = standardized_gradients(rows, self.count, _goal(point), weights)
-        gradients = found.gradients
-        for k in range(1, self.count + 1):
-            gradients[:, k - 1] *= self._feature(k, point, found.values[:, k - 1], order=1)[:, None]
-        lost = np.flatnonzero(~np.isfinite(gradients).all(axis=(1, 2)))
-        return gradients, {**dict.fromkeys(lost.tolist(), _NO_SLOPE), **found.refusals}
+        found = self.gradients(rows, targets, weights)
+        assert found is not None and found.gradients is not None
+        lost = np.flatnonzero(~np.isfinite(found.gradients).all(axis=(1, 2)))
+        return found.gradients, {**dict.fromkeys(lost.tolist(), _NO_SLOPE), **found.refusals}
 
     def _features(self, found: Array, point: Sequence[float]) -> Array:
         return np.array([self._feature(k, point, found[:, k - 1]) for k in range(1, self.count + 1)]).T
 
-    def gradients(self, rows: Array, targets: Sequence[Any]) -> Leading | None:
+    def gradients(self, rows: Array, targets: Sequence[Any], weights: Array | None = None) -> Leading | None:
         """As in `values`."""
         count = self.count
         point = self._point(tuple(targets[: count - 1]))
         if point is None:
             return None
-        found = standardized_gradients(rows, count, _goal(point))
+        found = standardized_gradients(rows, count, _goal(point), weights)
         for k in range(1, count + 1):
             factor = self._feature(k, point, found.values[:, k - 1], order=1)
             if (factor != 1).any():

@@ -235,12 +235,8 @@ class Verdicts(Tabled):
         """
         for end in self._ends[:-1]:
             if not is_settled(self.modified[end]):
-                return min(self._after(end - 1), len(self.features.symbolic))
+                return min(end, len(self.features.symbolic))
         return len(self.features.symbolic)
-
-    def _after(self, index: int) -> int:
-        """Return the size of the first groups, that of this feature included."""
-        return next(group[-1] + 1 for group in self.features.groups if index in group)
 
     @property
     def scenario(self) -> Scenario:
