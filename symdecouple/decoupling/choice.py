@@ -36,6 +36,7 @@ from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.gate import cancel
 from symdecouple.language.precision import at_digits
 from symdecouple.numeric.paths.black_box_rows import path_of
+from symdecouple.numeric.samples.intake import check_choice
 from symdecouple.verdict import Status
 
 __all__ = ["Choice", "Closed", "PathName"]
@@ -83,9 +84,7 @@ class Choice:
     """
 
     def __init__(self, features: FeatureSet, values: tuple[Any, ...], path: PathName, budget: float) -> None:
-        if path not in get_args(PathName):
-            raise InvalidInput(f"path={path!r} was given, one of {', '.join(map(repr, get_args(PathName)))} is "
-                               "expected")
+        check_choice("path", path, get_args(PathName))
         Budget(budget)
         self.features, self.values, self.path = features, values, path
         with at_digits(_DIGITS):  # SymPy sets the precision of mpmath for some functions

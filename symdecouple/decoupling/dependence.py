@@ -32,6 +32,7 @@ from symdecouple.language.feature_set import FeatureSet, in_groups
 from symdecouple.language.filtered import Response
 from symdecouple.language.filters import Filter
 from symdecouple.numeric.features.expressions import Array
+from symdecouple.numeric.samples.intake import check_choice
 from symdecouple.verdict import Status
 
 __all__ = ["Dependent", "OnDependence", "dependent_features", "find_dependent", "without"]
@@ -63,9 +64,7 @@ class Dependent:
 def dependent_features(features: FeatureSet, application: Application, dependent: OnDependence
                        ) -> tuple[Dependent, ...]:
     """Return the features that a plan leaves out: none where they are kept, and they are refused where they are not."""
-    if dependent not in get_args(OnDependence):
-        raise InvalidInput(f"dependent={dependent!r} was given, one of {', '.join(map(repr, get_args(OnDependence)))} "
-                           "is expected")
+    check_choice("dependent", dependent, get_args(OnDependence))
     found = () if dependent == "keep" else tuple(find_dependent(features, application))
     if found and (dependent == "raise" or len(found) == len(features)):
         it = "it" if len(found) == 1 else "them"

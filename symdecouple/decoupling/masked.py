@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, get_args
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -19,7 +19,7 @@ from symdecouple.decoupling.precise import Precise
 from symdecouple.decoupling.progress import Tell, told
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.samples.batch import Answer, NanPolicy, as_rows, raise_on_nan
-from symdecouple.numeric.samples.intake import check_choice, missing_entries, take_numbers
+from symdecouple.numeric.samples.intake import missing_entries, take_numbers
 from symdecouple.numeric.samples.vectors import own_axes
 
 __all__ = ["answered_by_counts", "with_missing_masked", "with_nan", "without_masked"]
@@ -30,10 +30,7 @@ _MISSING = Outcome(False, "missing entries", "the features ask where each entry 
 
 
 def with_missing_masked(name: str, samples: Any, nan_policy: NanPolicy, axis: Any, ndim: int) -> Any:
-    """Return the samples with NaN masked; with "raise" refuse them, with "propagate" they are as they were."""
-    check_choice("nan_policy", nan_policy, get_args(NanPolicy))
-    if nan_policy == "propagate":
-        return samples
+    """Return the samples with NaN masked; with "raise" refuse them."""
     given = take_numbers(samples)
     missing = missing_entries(given.array)
     if given.masked is not None:
