@@ -25,7 +25,8 @@ from symdecouple.numeric.features.black_box import Oracle
 from symdecouple.numeric.features.coordinates import compiled_feature
 from symdecouple.numeric.features.expressions import Array, Compiled
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE
-from symdecouple.numeric.samples.vectors import ROUNDED, WAVES, taken, widened
+from symdecouple.numeric.samples.matrix import taken
+from symdecouple.numeric.samples.vectors import ROUNDED, WAVES, widened
 
 __all__ = ["Application"]
 

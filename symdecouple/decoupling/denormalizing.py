@@ -21,7 +21,8 @@ from symdecouple.decoupling.routes.levels import Levels
 from symdecouple.decoupling.routes.route import Answers
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
-from symdecouple.numeric.samples.vectors import Batch, rounding, taken, widened
+from symdecouple.numeric.samples.matrix import taken
+from symdecouple.numeric.samples.vectors import Batch, rounding, widened
 
 __all__ = ["Wanted", "wanted_of"]
 

@@ -30,7 +30,8 @@ from symdecouple.numeric.perturbing import Perturbation, RefusedRow, SecondTry
 from symdecouple.numeric.samples.batch import SINGLE, NanPolicy, OnRefusal
 from symdecouple.numeric.samples.intake import check_choice, fractions_of, is_elsewhere, library_of, plan_elsewhere
 from symdecouple.numeric.samples.kinds import GivesRows, P
-from symdecouple.numeric.samples.vectors import Batch, SampleAxis, taken
+from symdecouple.numeric.samples.matrix import taken
+from symdecouple.numeric.samples.vectors import Batch, SampleAxis
 
 __all__ = ["GUARD", "Compute", "Running", "batch_of", "leaves_out_masked", "with_exact_means"]
 

@@ -23,7 +23,8 @@ from symdecouple.numeric.energies.frequencies import Bands
 from symdecouple.numeric.energies.inverse import returned
 from symdecouple.numeric.energies.normalization import Energies
 from symdecouple.numeric.features.expressions import Array
-from symdecouple.numeric.samples.vectors import taken, widened
+from symdecouple.numeric.samples.matrix import taken
+from symdecouple.numeric.samples.vectors import widened
 
 __all__ = ["AlongForms", "EnergyRoute", "lost_digits", "of_forms"]
 

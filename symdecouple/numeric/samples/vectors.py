@@ -35,7 +35,7 @@ from symdecouple.numeric.samples.intake import (
 )
 from symdecouple.numeric.samples.matrix import doubtful_axes
 
-__all__ = ["ROUNDED", "WAVES", "Batch", "SampleAxis", "own_axes", "rounding", "taken", "widened"]
+__all__ = ["ROUNDED", "WAVES", "Batch", "SampleAxis", "own_axes", "rounding", "widened"]
 
 SampleAxis: TypeAlias = Axis | Literal["last"]
 
@@ -286,12 +286,6 @@ def rounding(values: Any, dps: int | None = None) -> float:
         is_exact = all(hasattr(value, "numerator") for value in np.asarray(values, dtype=object).flat)
         return 0.0 if is_exact else 10.0 ** -(getattr(values, "dps", 0) or dps)
     return float(np.finfo(kind if kind in (np.float16, np.float32) else np.float64).eps)
-
-
-def taken(rows: NDArray[Any], which: NDArray[Any]) -> NDArray[Any]:
-    """Return some rows, whose places increase; no copy where they are one after the other."""
-    is_run = len(which) > 0 and int(which[-1] - which[0]) + 1 == len(which)
-    return rows[int(which[0]) : int(which[-1]) + 1] if is_run else rows[which]
 
 
 def widened(rows: NDArray[Any]) -> NDArray[Any]:
