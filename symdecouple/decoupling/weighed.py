@@ -58,7 +58,9 @@ def with_weights(method: Callable[..., Any], plan: Any, samples: Any, weights: A
         raise UnsupportedExpression(f"{name}: weights= say how often an entry counts, and these features ask where "
                                     "each entry lies, or are black boxes; leave weights out, or take features that "
                                     "are averages of the sample alone")
-    given = _taken(name, samples)
+    given = take_numbers(samples)
+    if not given.array.ndim:
+        raise InvalidInput(f"{name} takes sample vectors (..., N), got one number")
     axes = own_axes(options.get("axis", "last"), given.array.shape, 1)
     weighed = WeightRows.of(weights, given.array.shape, axes)
     asked = _Asked(name, given, axes, weighed, nan_policy, options.get("on_refusal", "warn"))
@@ -84,13 +86,6 @@ def with_weights(method: Callable[..., Any], plan: Any, samples: Any, weights: A
     counts, refused = asked.counts()
     found = answered_by_counts(method, plan, given.array, counts, refused, *arguments, **options)
     return with_nan(found, asked.on_refusal)
-
-
-def _taken(name: str, samples: Any) -> Numbers:
-    given = take_numbers(samples)
-    if given.array.ndim:
-        return given
-    raise InvalidInput(f"{name} takes sample vectors (..., N), got one number")
 
 
 def _moments(choice: Choice, n_samples: int) -> MomentRoute | None:

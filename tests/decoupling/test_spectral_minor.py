@@ -69,13 +69,6 @@ def test_a_sample_of_that_spectrum_has_the_references(features: FeatureSet, grid
     assert [v.item() for v in values[: len(references)]] == pytest.approx(list(map(float, references)), rel=1e-12)
 
 
-def test_the_weights_are_squared_responses() -> None:
-    found = enclosed(BANK, (9,), [], [])
-    padded = np.array([[*taps, *[0] * 6] for taps in TAPS])
-    assert middles(found.weights) == pytest.approx(abs(np.fft.fft(padded))[:, :5] ** 2, abs=1e-13)
-    assert found.counts == [1, 2, 2, 2, 2]
-
-
 def test_the_weights_of_autocorrelations_are_cosines() -> None:
     found = enclosed(autocorrelation([0, (1, 2)]), (3, 4), [], [])
     phases = [2 * np.pi * (a / 3 + 2 * b / 4) for (a, b), _ in classes_of(found.grid, found.forms)]

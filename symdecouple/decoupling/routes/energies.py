@@ -111,7 +111,8 @@ class EnergyRoute(AlongForms):
         goals = np.empty((count, len(targets)))
         for j, goal in enumerate(self._goals(targets, float)):
             goals[:, j] = goal
-        wrong = {int(r): _no_target(goals[r]) for r in np.flatnonzero(~np.isfinite(goals).all(axis=1))}
+        wrong = {int(r): Outcome(False, "no target", f"level {j + 1}: {goals[r, j]} is asked for, a finite number is "
+                                 "expected") for r, j in np.argwhere(~np.isfinite(goals))[::-1]}  # the first of a row
         goals[list(wrong)] = 0
         return goals, wrong
 
@@ -136,11 +137,6 @@ def _refused(values: Array, refusals: dict[int, Outcome], beyond: str) -> dict[i
     refusals = {**dict.fromkeys(lost, Outcome(False, "out of range", f"{beyond}; take other units")), **refusals}
     values[list(refusals)] = np.nan
     return refusals
-
-
-def _no_target(goals: Array) -> Outcome:
-    j = int(np.flatnonzero(~np.isfinite(goals))[0])
-    return Outcome(False, "no target", f"level {j + 1}: {goals[j]} is asked for, a finite number is expected")
 
 
 def _below_rounding(k: int, depth: float, apart: float) -> Outcome:
