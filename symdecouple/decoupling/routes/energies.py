@@ -98,12 +98,11 @@ class EnergyRoute(AlongForms):
         for r, growth in enumerate(found.growth.tolist()):
             if (lost := lost_digits(k, unit, growth)) is not None:
                 refusals.setdefault(r, lost)
-                found.values[r] = np.nan
         kept = np.array([r for r in range(len(rows)) if r not in refusals], dtype=np.intp)
         apart = self._apart(taken(rows, kept), taken(found.values, kept), references, targets[kept])
         for r, away in zip(kept[~(apart < _APART)].tolist(), apart[~(apart < _APART)], strict=True):
             refusals[r] = _below_rounding(k, float(found.depth[r]), float(away))
-            found.values[r] = np.nan
+        found.values[list(refusals)] = np.nan
         return Answers(found.values, found.residual, refusals)
 
     def _asked(self, count: int, targets: Sequence[Any]) -> tuple[Array, dict[int, Outcome]]:

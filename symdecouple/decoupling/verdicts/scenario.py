@@ -151,18 +151,12 @@ class Verdicts(Tabled):
         if (covariance := affine_covariance(first_features(self.features, k))) is not None:
             return self._by_covariance(covariance, k, clock)
         if obstacle := self.obstacle(k):
-            found = self._in_spectrum(k)
+            are_known = None not in self.values[: self._starts[k - 1]]
+            found = decide_energies(self._subject(k)) if are_known else None
             return self._undecided(k, obstacle) if found is None else found
         if (hats := modified_features(self.features, self.steps, k)) is not None:
             return check_frobenius(hats, budget=clock.remaining)
         return decide_modified(self._subject(k), self.steps, budget=clock.remaining)
-
-    def _in_spectrum(self, k: int) -> Verdict | None:
-        """Try to refute where levels are reached in the frequency domain."""
-        if any(value is None for value in self.values[: self._starts[k - 1]]):
-            return None
-        forms = recognize_quadratic(first_features(self.features, k))
-        return decide_energies(self._subject(k)) if forms is not None and len(forms) == k else None
 
     def _by_covariance(self, covariance: AffineCovariance, k: int, clock: Budget) -> Verdict:
         """Return the verdict of Theorem D, with what can be said about C1."""
