@@ -97,18 +97,8 @@ def bounds(original: Status, modified: Iterable[Status]) -> tuple[int, int]:
 class Verdicts(Tabled):
     """C2 on the original and on the modified sets of a plan.
 
-    Parameters
-    ----------
-    features : FeatureSet
-        Bound, in order, with its groups.
-    steps : sequence of Step
-        How features are brought to their references along closed-form flows, as far as there are flows.
-    values : sequence of Expr or None
-        The references.
-    stopped : str
-        Why there are no more steps.
-    budget : float
-        Seconds for each verdict, and about as many for the whole table when it is printed.
+    `steps` bring features to their references, `values`, along closed-form flows, as far as there are flows; `stopped`
+    tells why there are no more. A verdict takes `budget` seconds, and a printed table about as many.
 
     Attributes
     ----------
