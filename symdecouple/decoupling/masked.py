@@ -21,6 +21,7 @@ from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.samples.batch import Answer, NanPolicy, as_rows, raise_on_nan
 from symdecouple.numeric.samples.intake import missing_entries, take_numbers
 from symdecouple.numeric.samples.vectors import own_axes
+from symdecouple.tables.groups import by_length
 
 __all__ = ["answered_by_counts", "with_missing_masked", "with_nan", "without_masked"]
 
@@ -74,13 +75,11 @@ def answered_by_counts(method: Callable[..., Any], plan: Any, samples: Any, coun
     shape = tuple(n for i, n in enumerate(samples.shape) if i not in axes)
     grid = tuple(samples.shape[i] for i in axes)
     answer, parts = Answer(method.__name__, shape, frames=5, refusals=dict(refused)), list[tuple[Any, Any]]()
+    asked = np.delete(np.arange(len(rows)), list(refused))
     with told(options.pop("progress", None), method.__name__) as tell:
-        for total in np.unique(totals):
-            which = np.array([i for i in np.flatnonzero(totals == total) if i not in refused], dtype=np.intp)
-            if not len(which):
-                continue
+        for which in map(asked.__getitem__, by_length(totals[asked])):
             part = np.repeat(rows[which].ravel(), counts[which].ravel())
-            part = part.reshape(len(which), *((total,) if plan.choice.is_of_sets else grid))
+            part = part.reshape(len(which), *((totals[which[0]],) if plan.choice.is_of_sets else grid))
             mine = ([_of(v, which) for v in arguments], {name: _of(v, which) for name, v in options.items()})
             mine[1]["progress"] = _after(tell, parts, len(rows))
             values, outcomes = method(plan, part, *mine[0], on_refusal="return", **mine[1])
