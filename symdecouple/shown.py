@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-__all__ = ["Card", "Cell", "Maths", "Shown", "Tabled", "latex_text"]
+__all__ = ["Card", "Cell", "Maths", "Shown", "Tabled", "clipped", "latex_text"]
 
 _WIDTH = 100  # letters of a line
 _LINES = 5
@@ -58,7 +58,7 @@ class Card:
     def text(self) -> str:
         """Return the title and the lines, each clipped to a line of a terminal."""
         width = max((len(name) for name, _ in self.lines), default=0)
-        return "\n".join([self.title, *(_clipped(f"  {name:<{width}}  {value}") for name, value in self.lines)])
+        return "\n".join([self.title, *(clipped(f"  {name:<{width}}  {value}") for name, value in self.lines)])
 
     def html(self) -> str:
         """Return a table below the title; formulas are between dollar signs for MathJax."""
@@ -86,7 +86,7 @@ class Shown:
             return card.text()
         lines = str(self).splitlines()
         more = [f"  ... print shows {len(lines)} lines"] if len(lines) > _LINES else []
-        return "\n".join([*map(_clipped, lines[: _LINES - len(more)]), *more])
+        return "\n".join([*map(clipped, lines[: _LINES - len(more)]), *more])
 
     def _repr_html_(self) -> str:
         if (card := self._card()) is not None:
@@ -150,5 +150,6 @@ def _as_latex(cell: Cell) -> str:
     return cell.tex if isinstance(cell, Maths) else latex_text(cell)
 
 
-def _clipped(line: str) -> str:
-    return line if len(line) <= _WIDTH else line[: _WIDTH - 3] + "..."
+def clipped(text: str, width: int = _WIDTH) -> str:
+    """Return a text, or its beginning and three dots."""
+    return text if len(text) <= width else text[: width - 3] + "..."

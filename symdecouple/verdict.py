@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from symdecouple.errors import InvalidInput, SymdecoupleError
-from symdecouple.shown import Shown, latex_text
+from symdecouple.shown import Shown, clipped, latex_text
 
 __all__ = ["Certificate", "Check", "ExceptionalValues", "Status", "Verdict"]
 
@@ -325,7 +325,7 @@ class Verdict(Shown):
             self.question, self.question)
         generic = f", for generic values of {', '.join(self.parameters)}" if self.parameters else ""
         lines = [f"{title}: {self.status.name} {self.scope}{generic}" + (" (vacuous)" if self.vacuous else "")]
-        lines += [f"  {k}  {_clip(text)}" for k, text in enumerate(self.subject, 1)]
+        lines += [f"  {k}  {clipped(text)}" for k, text in enumerate(self.subject, 1)]
         forms = getattr(getattr(self.certificate, "subject", None), "forms", ())
         if forms and self.question == "C2":
             lines.append(f"  the kernel of {', '.join(map(str, forms))}")
@@ -390,7 +390,3 @@ class Verdict(Shown):
         if self.status is not status:
             raise SymdecoupleError(f"expected {status.name}:\n{self}")
         return self
-
-
-def _clip(text: str, width: int = 100) -> str:
-    return text if len(text) <= width else text[: width - 3] + "..."

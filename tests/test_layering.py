@@ -81,8 +81,8 @@ ORDER = {
         "verdicts.decisions verdicts.scenario inner_order choice attainable.levels attainable.picture "
         "attainable.ranges application dependence explanation precise progress labels masked weighed checkpoint "
         "running "
-        "report denormalizing carrying colour_channels lookup_table transfer_picture transferred transfer matching "
-        "decoupled_names plan_picture plan_facts plan storage"
+        "report denormalizing carrying colour_channels lookup_table transfer_picture transferred transfer "
+        "decoupled_names plan_picture plan_facts matching plan storage"
     ),
     "analysis": (  # its faces, and a room behind each
         "angles.deviations angles.tables angles.directions angles.picture angles.pair_picture orthogonality "

@@ -17,6 +17,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
+from functools import cache
 from itertools import chain
 from math import inf, prod
 from typing import Any
@@ -46,7 +47,7 @@ from symdecouple.language.kinks import Within
 from symdecouple.language.mean import Mean
 from symdecouple.verdict import Check
 
-__all__ = ["basis_check", "identity_checks", "kernel_check", "minor_check", "size_check"]
+__all__ = ["basis_check", "identity_checks", "jet_check", "kernel_check", "minor_check", "size_check"]
 
 Identity = tuple[tuple[int, int] | None, Sequence[Expr]]
 
@@ -127,7 +128,7 @@ def identity_checks(subject: Subject, identities: Sequence[Identity], n_samples:
     fields = [as_field(item) for item in subject.framed]
     sizes = [n_samples] if n_samples is not None else _sizes(subject, identities)
     for n in sizes:
-        yield (check := _jet_check(subject, fields, identities, n, rng, clock))
+        yield (check := jet_check(subject, identities, n, rng))
         if not check.passed:
             return
     vanishes = _vanishing(subject, n_samples, clock)
@@ -268,13 +269,13 @@ def _all_zero(exprs: Iterable[Expr]) -> bool:
     return all(map(coefficients.vanishes, found))
 
 
-def _jet_check(subject: Subject, fields: Sequence[VectorField], identities: Sequence[Identity], n: Size,
-               rng: random.Random, clock: Budget) -> Check:
+def jet_check(subject: Subject, identities: Sequence[Identity], n: Size, rng: random.Random) -> Check:
+    """Check them by jets at random samples of one size."""
     about, claims = _concrete(subject, identities, rng)
     shape = n if isinstance(n, tuple) else None
     name = f"{', '.join(_label(pair) for pair, _ in identities[:3])}{', ...' * (len(identities) > 3)} by jets, N = {n}"
-    degree = _degree(fields, identities, count(n))
-    wide = SPREAD if degree is not None else None  # parameters in exponents stay small
+    degree = cache(lambda: _degree([as_field(item) for item in subject.framed], identities, count(n)))
+    wide = SPREAD if subject.symbols and degree() is not None else None  # parameters in exponents stay small
     for digits in (None, *DIGITS):
         world, spread = World(digits), None if digits else SPREAD
         done = 0
@@ -302,7 +303,7 @@ def _jet_check(subject: Subject, fields: Sequence[VectorField], identities: Sequ
         if not done:
             return Check(name, False, "no sample inside the domain was found")
         return Check(name, True, f"{world.digits}-digit enclosures of zero" if world.iv is not None
-                     else f"exactly zero at {done} random samples{_chance(subject, degree, done)}")
+                     else f"exactly zero at {done} random samples{_chance(subject, degree(), done)}")
     return Check(name, False, "the values are neither rational nor enclosed")
 
 

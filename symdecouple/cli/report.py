@@ -15,6 +15,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from symdecouple import shown
 from symdecouple.cli.sample_rows import Column, SampleRow, Value
 from symdecouple.cli.samples import Samples
 from symdecouple.errors import Outcome
@@ -158,8 +159,7 @@ def align(columns: Sequence[Sequence[str]]) -> str:
 
 def clipped(label: str) -> str:
     """A label that fits its column."""
-    label = printable(label)
-    return label if len(label) <= _LABEL else label[: _LABEL - 3] + "..."
+    return shown.clipped(printable(label), _LABEL)
 
 
 def printable(text: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
 import mpmath
@@ -17,7 +17,7 @@ from sympy import Expr, Function, Pow
 from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
 from symdecouple.decoupling.routes.levels import Levels
-from symdecouple.decoupling.routes.route import AtLevel, Leading, placed, rows_left
+from symdecouple.decoupling.routes.route import Answers, AtLevel, Leading, placed, rows_left
 from symdecouple.errors import Outcome
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
@@ -25,37 +25,16 @@ from symdecouple.numeric.features.black_box import Oracle
 from symdecouple.numeric.features.coordinates import compiled_feature
 from symdecouple.numeric.features.expressions import Array, Compiled
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE
+from symdecouple.numeric.samples.matrix import taken
 from symdecouple.numeric.samples.vectors import ROUNDED, WAVES, widened
 
-__all__ = ["Answers", "Application"]
+__all__ = ["Application"]
 
 _OF_RANGE = ("not finite", "critical point", "level 1 not attainable", "pole")
 _OF_EQUAL_VALUES = ("critical point", "too few active frequencies", "no convergence", "not attainable", "not unique")
 _PART = 2**16  # entries of a row looked at together
 
 OnRows: TypeAlias = Callable[[Array], list[Array]]
-
-
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """What was computed of the rows of a batch.
-
-    Attributes
-    ----------
-    values : array (R, ...)
-    residual : array (R,)
-        The largest of all levels that a row went to.
-    refusals : dict
-        Row to outcome.
-    error : array (R,) or None
-        The largest of all levels, as in `AtLevel`; gradients add the errors of carrying them back, relative to their
-        sizes. None in float64.
-    """
-
-    values: Array
-    residual: Array
-    refusals: dict[int, Outcome]
-    error: Array | None
 
 
 class Application:
@@ -121,7 +100,7 @@ class Application:
         for at, (start, end) in zip(reached, spans, strict=True):
             fine = worst.see(at)
             for j in range(start, end):
-                out[fine, j], bad = self._value(j, _taken(at.values, fine), start > 0)
+                out[fine, j], bad = self._value(j, taken(at.values, fine), start > 0)
                 out[fine[list(bad)], j] = np.nan
                 wrong = {**{int(fine[r]): outcome for r, outcome in bad.items()}, **wrong}
         return worst.answers(out, {**worst.refusals, **wrong})
@@ -138,7 +117,7 @@ class Application:
         for at, (start, end) in zip(reached, spans, strict=True):
             fine = rows_left(len(rows), at.refusals)
             for j in range(start, end):
-                out[fine, j], found = self._covectors(j, _taken(at.values, fine), start > 0)
+                out[fine, j], found = self._covectors(j, taken(at.values, fine), start > 0)
                 wrong[j] = {int(fine[r]): outcome for r, outcome in found.items()}
         with np.errstate(all="ignore"):
             lost = _carry(reached, spans, out)
@@ -185,7 +164,7 @@ class Application:
         out, worst = widened(rows), _Worst(rows, None)
         for start, end in reversed([span for span in self.spans if span[1] <= level]):
             fine = rows_left(len(rows), worst.refusals)
-            here, goals = _taken(out, fine), targets[fine, :end]
+            here, goals = taken(out, fine), targets[fine, :end]
             found = levels.route.at_once(here, references, goals, unit) if self._is_single else None
             at = found or levels.move(here, start, end, [*references[:start], *goals[:, start:].T])
             out = placed(at.values, fine, out)
@@ -227,16 +206,13 @@ class Application:
         return values, bad
 
     def _covectors(self, j: int, rows: Array, is_moved: bool) -> tuple[Array, dict[int, Outcome]]:
-        """Return the gradient of feature j at rows, (R, N), and what is wrong with it where it is a black box."""
+        """Return the gradient of feature j at rows, (R, N), and what is wrong with it."""
         if j in self._oracles:
             oracle = self._oracles[j]
             wrong = oracle.gradient_refusals(rows) | oracle.refusals(rows, oracle.values(rows))
             return oracle.gradients(rows)[0], wrong
-        return _evaluated(self._gradients[j], rows) / rows.shape[1], self._outside(j, rows, is_moved)
-
-    def _outside(self, j: int, rows: Array, is_moved: bool) -> dict[int, Outcome]:
-        """Refuse rows outside the domain of feature j, where a formula of its gradient may give numbers still."""
-        return self._value(j, rows, is_moved)[1] if j in self._bounded | self.waves else {}
+        gradients = _evaluated(self._gradients[j], rows) / rows.shape[1]  # outside the domain these may be numbers
+        return gradients, self._value(j, rows, is_moved)[1] if j in self._bounded | self.waves else {}
 
     def _beyond(self, rows: Iterable[Any], j: int, is_precise: bool = False) -> dict[int, Outcome]:
         help_ = "samples in its domain" if is_precise else "dps= for values beyond float64"
@@ -327,8 +303,7 @@ def _runs_out(compiled: OnRows, row: Array, value: float) -> bool:
 
 
 class _Worst:
-    """The largest residual and error of each row so far, and why rows were refused; it begins with what comes at once.
-    """
+    """The largest residual and error of rows so far, and why they were refused; it begins with what comes at once."""
 
     def __init__(self, rows: Array, first: Leading | None) -> None:
         zeros = np.zeros(len(rows), dtype=_numbers(rows))
@@ -336,7 +311,7 @@ class _Worst:
         self.error = np.zeros(len(rows), dtype=object) if rows.dtype == object else None
         self.refusals: dict[int, Outcome] = {} if first is None else dict(first.refusals)
 
-    def see(self, at: AtLevel, places: Array | None = None) -> Array:
+    def see(self, at: Answers, places: Array | None = None) -> Array:
         """Take in a level, its rows at these places of the batch; return the rows that are left."""
         if places is None:
             self.refusals = {**at.refusals, **self.refusals}
@@ -356,10 +331,6 @@ class _Worst:
 def _numbers(rows: Array) -> Any:
     """The type of what is computed of rows of a batch, which may be narrower."""
     return object if rows.dtype == object else np.float64
-
-
-def _taken(rows: Array, which: Array) -> Array:
-    return rows if len(which) == len(rows) else rows[which]
 
 
 def _all_finite(rows: Array) -> Array:

@@ -35,18 +35,9 @@ class NoMap(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What the levels of a transfer are.
+    """What the levels of a transfer are: as many features as `size`, leading ones of which are moments or energies.
 
-    Attributes
-    ----------
-    size : int
-        How many features there are.
-    moments : MomentCoordinates or None
-    energies : QuadraticForms or None
-        Of the leading features.
-    references : tuple of float or None
-    is_own : bool
-        Whether wanted values are those of the features themselves.
+    With `is_own` wanted values are those of the features themselves.
     """
 
     size: int
@@ -62,18 +53,9 @@ class Recipe:
 
     def carried(self, source: FloatArray, result: FloatArray, wanted: Sequence[float], other: FloatArray
                 ) -> tuple[FloatArray, NDArray[np.bool_]]:
-        """Return where the values of another sample go, and where the map has ended, which is its limit.
+        """Return where the values of another sample go, and where the map has ended, which is its limit; or `NoMap`.
 
-        Parameters
-        ----------
-        source, result : arrays
-            One sample before and after the transfer; on their grid, where there are filters.
-        wanted : sequence of float
-        other : array
-
-        Raises
-        ------
-        NoMap
+        Source and result are one sample before and after the transfer; on their grid, where there are filters.
         """
         if not self.is_pointwise:
             return self._filtered(source, result, other)

@@ -33,13 +33,7 @@ class Checkpoint:
 
     @classmethod
     def of(cls, path: str | os.PathLike[str], plan: Sequence[Any], batch: Batch) -> Checkpoint:
-        """Return the checkpoint of a batch and all that its answers depend on, as texts.
-
-        Raises
-        ------
-        InvalidInput
-            For samples in other numbers than float64.
-        """
+        """Return the checkpoint of a batch of float64 numbers and all that its answers depend on, as texts."""
         if batch.numbers != np.float64:
             raise InvalidInput("a checkpoint keeps float64 numbers: leave dps out, or the checkpoint")
         digest = hashlib.sha256(repr([_FORMAT, *map(str, plan), batch.grid, batch.rows.shape, batch.whole]).encode())
@@ -48,13 +42,7 @@ class Checkpoint:
         return cls(Path(path), digest.hexdigest())
 
     def restore(self, batch: Batch) -> set[int]:
-        """Put the answers that are there into the batch, and return their rows.
-
-        Raises
-        ------
-        InvalidInput
-            For a file that belongs to something else, or is no checkpoint.
-        """
+        """Put the answers that are there into the batch, and return their rows; refuse files of something else."""
         if not self.path.exists():
             return set()
         try:

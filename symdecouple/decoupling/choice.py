@@ -10,7 +10,7 @@ from sympy import S, oo
 from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
 from symdecouple.decoupling.motions.concatenated import ConcatenatedFlows
-from symdecouple.decoupling.motions.joint_steps import JointSteps
+from symdecouple.decoupling.motions.joint_steps import StrictSteps
 from symdecouple.decoupling.motions.nested_roots import Automatic, NestedRoots
 from symdecouple.decoupling.motions.orbit import OrbitMotion
 from symdecouple.decoupling.routes.energies import EnergyRoute
@@ -36,6 +36,7 @@ from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.gate import cancel
 from symdecouple.language.precision import at_digits
 from symdecouple.numeric.paths.black_box_rows import path_of
+from symdecouple.numeric.samples.intake import check_choice
 from symdecouple.verdict import Status
 
 __all__ = ["Choice", "Closed", "PathName"]
@@ -58,16 +59,7 @@ class Closed:
 
 
 class Choice:
-    """The ways of one plan.
-
-    Parameters
-    ----------
-    features : FeatureSet
-    values : tuple of Expr or None
-        References.
-    path : str
-    budget : float
-        Seconds for each verdict.
+    """The ways of one plan; `values` are the references, and a verdict takes `budget` seconds.
 
     Attributes
     ----------
@@ -84,7 +76,7 @@ class Choice:
     is_of_sets : bool
         Whether features are known as functions of sets of numbers, wherever these lie in a sample.
     kept : dict
-        Levels by the arguments of `levels`.
+        Levels by the arguments of `levels`; an ordinary sample asks here, and reads one file less.
     feels_no_shift : bool
         True iff level 1 takes the mean away, so that from there on no offset of a sample is felt.
     own : int
@@ -92,9 +84,7 @@ class Choice:
     """
 
     def __init__(self, features: FeatureSet, values: tuple[Any, ...], path: PathName, budget: float) -> None:
-        if path not in get_args(PathName):
-            raise InvalidInput(f"path={path!r} was given, one of {', '.join(map(repr, get_args(PathName)))} is "
-                               "expected")
+        check_choice("path", path, get_args(PathName))
         Budget(budget)
         self.features, self.values, self.path = features, values, path
         with at_digits(_DIGITS):  # SymPy sets the precision of mpmath for some functions
@@ -174,14 +164,13 @@ class Choice:
         return normalizers(first_features(self.features, k), list(self.values[:k]), budget=self.budget)[-1]
 
     def levels(self, level: int | None, is_sample: bool, precise: bool, grid: tuple[int, ...]) -> Levels:
-        """Return the levels up to one for samples on a grid, in float64 or in mpmath numbers.
-
-        The last few are in `kept`, by what was asked for.
-        """
-        if len(self.kept) >= _KEPT:
-            self.kept.clear()
-        made = self.kept[level, is_sample, precise, grid] = self._made(self.level(level), is_sample, precise, grid)
-        return made
+        """Return the levels up to one for samples on a grid, in float64 or in mpmath numbers; the last few are kept."""
+        key = level, is_sample, precise, grid
+        if key not in self.kept:
+            if len(self.kept) >= _KEPT:
+                self.kept.clear()
+            self.kept[key] = self._made(self.level(level), is_sample, precise, grid)
+        return self.kept[key]
 
     def _made(self, level: int, is_sample: bool, precise: bool, grid: tuple[int, ...]) -> Levels:
         known = len(self.features.symbolic)
@@ -303,8 +292,8 @@ def _strict(features: FeatureSet, steps: tuple[Step, ...], stopped: str) -> Clos
             ends = stopped if count == len(steps) else (
                 f"the modified feature {count + 1} has no closed formula, level {count} being implicit: the strict "
                 'broad path ends here; path="relaxed" follows the flows of the original features')
-            return Closed(JointSteps(features, steps[: len(flows)], flows, formulas=False), why or ends)
-    return Closed(JointSteps(features, (), (), formulas=False), stopped)
+            return Closed(StrictSteps(features, steps[: len(flows)], flows), why or ends)
+    return Closed(StrictSteps(features, (), ()), stopped)
 
 
 def _flows(first: list[Feature], features: FeatureSet) -> tuple[list[Flow], str]:

@@ -24,18 +24,7 @@ OPPONENT = np.array([[1, 1, 1], [1, -1, 0], [1, 1, -2]]) / np.sqrt([[3], [2], [6
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Which axes of an image make a sample.
-
-    Attributes
-    ----------
-    axis : int, tuple of int, None or "last"
-        The sample axes, counted in the whole array.
-    channel_axis : int or None
-        The axis of colours.
-    colour : {"channels", "opponent"}
-    filtered : int or None
-        The dimension of the filters of the plan.
-    """
+    """Which axes of an image make a sample, counted in the whole array; `filtered` is the dimension of the filters."""
 
     axis: SampleAxis = "last"
     channel_axis: int | None = None
@@ -43,13 +32,7 @@ class Layout:
     filtered: int | None = None
 
     def taken(self, image: Any, name: str) -> tuple[Any, SampleAxis]:
-        """Return an image with its channels along the first axis, and the sample axes then.
-
-        Raises
-        ------
-        InvalidInput
-            If it has no such channels, or masked pixels.
-        """
+        """Return an image with its channels along the first axis, and the sample axes then."""
         if self.channel_axis is None:
             return image, self.axis
         channels = _channels(image, name, self.channel_axis, self.colour)

@@ -15,11 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from symdecouple.decoupling.application import Answers, Application
+from symdecouple.decoupling.application import Application
 from symdecouple.decoupling.choice import Choice
 from symdecouple.decoupling.routes.levels import Levels
+from symdecouple.decoupling.routes.route import Answers
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
+from symdecouple.numeric.samples.matrix import taken
 from symdecouple.numeric.samples.vectors import Batch, rounding, widened
 
 __all__ = ["Wanted", "wanted_of"]
@@ -31,26 +33,10 @@ _SAME = 1e-9  # over 1 + abs(value): what `transform` itself knows of a narrow p
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is asked of the samples of a batch.
+    """What is asked of the samples of a batch: `values`, (R, k), at the `level` that they are normalized to.
 
-    Attributes
-    ----------
-    choice : Choice
-    application : Application
-        For the grid of the samples.
-    order : tuple of int
-        The column of each of the features of `choice`.
-    values : array (R, k)
-    level : int
-        What samples are normalized to.
-    beyond : int
-        The level of rows whose own features after that are not the wanted ones: `level`, or all of them.
-    grid : tuple of int
-        Of the samples.
-    unit : float
-        The relative rounding of samples and values.
-    precise : bool
-        Whether mpmath numbers are computed.
+    Rows whose own features after it are not the wanted ones are at `beyond`: the same level, or all of them. `order` is
+    the column of each of the features of `choice`, `unit` the relative rounding of samples and values.
     """
 
     choice: Choice
@@ -76,10 +62,10 @@ class Wanted:
         is_asked[list(refused)] = False
         for level, is_part in ((self.level, ~is_moved), (self.beyond, is_moved)):
             if (which := np.flatnonzero(is_part & is_asked)).size:
-                way = levels if is_part is not is_moved else self._levels(self.beyond, True)
-                here = rows if which.size == len(rows) else rows[which]
-                parts.append((which, self.application.denormalized(way, here, references, targets[which], level,
-                                                                   self.unit)))
+                way = levels if is_part is not is_moved else self.choice.levels(self.beyond, True, self.precise,
+                                                                                self.grid)
+                parts.append((which, self.application.denormalized(way, taken(rows, which), references, targets[which],
+                                                                   level, self.unit)))
         if parts and parts[0][0].size == len(rows):
             return parts[0][1]
         values = np.full(rows.shape, np.nan, dtype=object if self.precise else np.float64)
@@ -96,12 +82,8 @@ class Wanted:
         """The features of rows, (R, beyond); of normalized ones the decoupled features are the same."""
         if rows.shape[1] <= _LONG:
             return self.application.own(widened(rows), self.beyond)
-        levels = self._levels(None, False)
+        levels = self.choice.levels(None, False, self.precise, self.grid)
         return self.application.decoupled(levels, rows, references).values[:, : self.beyond]
-
-    def _levels(self, level: int | None, is_sample: bool) -> Levels:
-        key = level, is_sample, self.precise, self.grid
-        return self.choice.kept.get(key) or self.choice.levels(*key)
 
     def _not_normalized(self, own: Array, references: Sequence[Any]) -> dict[int, Outcome]:
         """Refuse rows that have not the reference values of a level."""
@@ -119,13 +101,7 @@ class Wanted:
 
 def wanted_of(choice: Choice, order: tuple[int, ...], application: Application, batch: Batch, values: Any,
               level: int | None, dps: int | None, unit: float) -> Wanted:
-    """Read the values for a batch at a level, None for as many levels as there are values; `unit` is its rounding.
-
-    Raises
-    ------
-    InvalidInput
-        If they do not fit.
-    """
+    """Read the values for a batch at a level, None for as many levels as there are values; `unit` is its rounding."""
     try:
         wanted = np.asarray(values, dtype=object if dps else float)
     except (TypeError, ValueError) as error:

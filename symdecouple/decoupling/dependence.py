@@ -28,13 +28,14 @@ from symdecouple.calculus.independence import check_independence
 from symdecouple.decoupling.application import Application
 from symdecouple.errors import InvalidInput
 from symdecouple.language.feature import Feature
-from symdecouple.language.feature_set import FeatureSet, Group
+from symdecouple.language.feature_set import FeatureSet, in_groups
 from symdecouple.language.filtered import Response
 from symdecouple.language.filters import Filter
 from symdecouple.numeric.features.expressions import Array
+from symdecouple.numeric.samples.intake import check_choice
 from symdecouple.verdict import Status
 
-__all__ = ["Dependent", "OnDependence", "dependent_features", "find_dependent", "remaining", "without"]
+__all__ = ["Dependent", "OnDependence", "dependent_features", "find_dependent", "without"]
 
 OnDependence = Literal["raise", "drop", "keep"]
 
@@ -63,9 +64,7 @@ class Dependent:
 def dependent_features(features: FeatureSet, application: Application, dependent: OnDependence
                        ) -> tuple[Dependent, ...]:
     """Return the features that a plan leaves out: none where they are kept, and they are refused where they are not."""
-    if dependent not in get_args(OnDependence):
-        raise InvalidInput(f"dependent={dependent!r} was given, one of {', '.join(map(repr, get_args(OnDependence)))} "
-                           "is expected")
+    check_choice("dependent", dependent, get_args(OnDependence))
     found = () if dependent == "keep" else tuple(find_dependent(features, application))
     if found and (dependent == "raise" or len(found) == len(features)):
         it = "it" if len(found) == 1 else "them"
@@ -99,24 +98,20 @@ def find_dependent(features: FeatureSet, application: Application, budget: float
     return found
 
 
-def without(features: FeatureSet, left_out: Sequence[Dependent]) -> FeatureSet:
-    """Return the set without some features; groups keep their other members."""
+def without(left_out: Sequence[Dependent], features: FeatureSet, values: tuple[Any, ...]
+            ) -> tuple[FeatureSet, tuple[Any, ...]]:
+    """Return the set without some features, and the values of the others; groups keep their other members."""
     gone = {d.index for d in left_out}
-    groups = [[features[j] for j in group if j not in gone] for group in features.groups]
-    return FeatureSet([g[0] if len(g) == 1 else Group(*g) for g in groups if g])
-
-
-def remaining(values: tuple[Any, ...], left_out: Sequence[Dependent]) -> tuple[Any, ...]:
-    """Return what belongs to the other features."""
-    gone = {d.index for d in left_out}
-    return tuple(value for j, value in enumerate(values) if j not in gone)
+    return (in_groups([features[j] for j in group if j not in gone] for group in features.groups),
+            tuple(value for j, value in enumerate(values) if j not in gone))
 
 
 def _relation(features: FeatureSet, others: list[int], j: int, distance: float, budget: float) -> str:
     """Return how gradient j depends on some others, decided exactly; nothing where it does not, or is not decided."""
     verdict = check_independence(FeatureSet([*(features[k] for k in others), features[j]]), budget=budget)
     if verdict.status is Status.PROVED and distance < _ROUNDING:
-        return (f"its gradient is a combination of those of features {_named(others)} but for rounding (1 part in "
+        named = ", ".join(str(k + 1) for k in others)
+        return (f"its gradient is a combination of those of features {named} but for rounding (1 part in "
                 f"{1 / max(distance, 1e-17):.0e})")
     if verdict.status is not Status.REFUTED:
         return ""
@@ -125,10 +120,6 @@ def _relation(features: FeatureSet, others: list[int], j: int, distance: float, 
         return ""
     made = Add(*(-w * Symbol(f"v{k + 1}") for k, w in zip(others, weights, strict=False)))
     return f"v{j + 1} = {made} for the gradients v" if made != 0 else "its gradient vanishes: it is constant"
-
-
-def _named(indices: Sequence[int]) -> str:
-    return ", ".join(str(k + 1) for k in indices)
 
 
 def _nearest(vectors: Array, kept: list[int], j: int) -> tuple[float, Array]:

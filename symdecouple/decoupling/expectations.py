@@ -36,23 +36,11 @@ Marginal = Callable[[Expr, Sample], Expr]
 
 
 def white_expectation(body: Expr, sample: Sample, marginal: Marginal) -> Expr:
-    """Return E body for white noise of variance 1.
+    """Return E body for white noise of variance 1, body in the sample and in circular filters of it.
 
-    Parameters
-    ----------
-    body : Expr
-        In the sample and in circular filters of it.
-    sample : Sample
-    marginal : callable
-        Returns the expectation of a function of a standard normal number.
-
-    Raises
-    ------
-    UnsupportedExpression
-        For filters of something that is not linear in the sample, boundaries other than circular (the expectation
-        depends on the place), and functions of two outputs that are not polynomials.
-    InvalidInput
-        If a filter has neither taps nor a frequency response yet.
+    `marginal` returns the expectation of a function of a standard normal number. Not known are filters of what is not
+    linear in the sample, boundaries other than circular (the expectation depends on the place), and functions of two
+    outputs that are not polynomials.
 
     Examples
     --------
@@ -77,9 +65,7 @@ def _term(term: Expr, forms: Mapping[Symbol, LinearForm], sample: Sample, margin
     if not used:
         return term
     shifted = expand(term.xreplace({y: y + forms[y].constant for y in used if forms[y].constant != 0}))
-    if shifted != term:
-        return Add(*(_centred(part, used, forms, sample, marginal) for part in Add.make_args(shifted)))
-    return _centred(term, used, forms, sample, marginal)
+    return Add(*(_centred(part, used, forms, sample, marginal) for part in Add.make_args(shifted)))
 
 
 def _centred(term: Expr, used: list[Symbol], forms: Mapping[Symbol, LinearForm], sample: Sample, marginal: Marginal
@@ -121,13 +107,7 @@ def _isserlis(powers: tuple[int, ...], covariance: tuple[tuple[tuple[int, int], 
 
 
 def gaussian_moment(order: int) -> Expr:
-    """Return E Z^k of a standard normal number.
-
-    Examples
-    --------
-    >>> [gaussian_moment(k) for k in range(7)]
-    [1, 0, 1, 0, 3, 0, 15]
-    """
+    """Return E Z^k of a standard normal number: 1, 0, 1, 0, 3, 0, 15, ..."""
     if order % 2:
         return S.Zero
     return factorial2(order - 1) if order else S.One

@@ -12,9 +12,11 @@ from sympy import Symbol, latex
 from symdecouple.decoupling.choice import Choice
 from symdecouple.flows.normalizer import Normalizer
 from symdecouple.language.feature import Feature
-from symdecouple.shown import Shown, latex_text
+from symdecouple.shown import Shown, clipped, latex_text
 
-__all__ = ["Explanation", "LevelNote", "clipped", "explanation_of"]
+__all__ = ["Explanation", "LevelNote", "explanation_of"]
+
+_LONGEST = 80  # letters of a name: two-dimensional taps are long
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ class LevelNote:
     @property
     def title(self) -> str:
         """What is imposed: "Mean(x) = 0"."""
-        return ", ".join(f"{clipped(f.name)} = {'?' if v is None else v}"
+        return ", ".join(f"{clipped(f.name, _LONGEST)} = {'?' if v is None else v}"
                          for f, v in zip(self.features, self.references, strict=True))
 
     @property
@@ -134,7 +136,7 @@ def explanation_of(choice: Choice, features: tuple[Any, ...], references: tuple[
 
 def _note(choice: Choice, features: tuple[Any, ...], references: tuple[Any, ...], level: int) -> LevelNote:
     """Return the note on a level that brings some features to their references."""
-    reason, names = choice.why(level), ", ".join(clipped(f.name) for f in features)
+    reason, names = choice.why(level), ", ".join(clipped(f.name, _LONGEST) for f in features)
     if choice.path != "narrow" and (spectral := choice.spectral(level)) is not None:
         domain = "samples whose active frequencies allow the values (decided by a linear program)"
         latest = len(features)
@@ -146,11 +148,6 @@ def _note(choice: Choice, features: tuple[Any, ...], references: tuple[Any, ...]
     if choice.path not in ("auto", "narrow"):
         return LevelNote(level, features, references, "none", "there is no way", "", reason)
     return LevelNote(level, features, references, "narrow path", f"along the projected gradient of {names}", "", reason)
-
-
-def clipped(text: str, width: int = 80) -> str:
-    """Return a text, or its beginning and three dots: two-dimensional taps are long."""
-    return text if len(text) <= width else text[: width - 3] + "..."
 
 
 def _formula(made: Normalizer) -> str:

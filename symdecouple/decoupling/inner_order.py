@@ -9,7 +9,7 @@ from __future__ import annotations
 from sympy import Add, Expr, Mul, Pow, S
 
 from symdecouple.language.feature import Feature
-from symdecouple.language.feature_set import FeatureSet, Group
+from symdecouple.language.feature_set import FeatureSet, in_groups
 from symdecouple.language.filtered import Filtered
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample
@@ -22,6 +22,7 @@ def inner_order(features: FeatureSet) -> tuple[int, ...]:
 
     Examples
     --------
+    >>> from symdecouple.language.feature_set import Group
     >>> from symdecouple.language.sample import x
     >>> inner_order(FeatureSet([Mean(x**4), Group(Mean(x**3), Mean(x), Mean(x**2))]))
     (0, 2, 3, 1)
@@ -33,8 +34,7 @@ def reordered(features: FeatureSet, order: tuple[int, ...]) -> FeatureSet:
     """Return the set with the features of its groups in another order."""
     if order == tuple(range(len(order))):
         return features
-    groups = [[features[j] for j in order if j in group] for group in features.groups]
-    return FeatureSet([group[0] if len(group) == 1 else Group(*group) for group in groups])
+    return in_groups([features[j] for j in order if j in group] for group in features.groups)
 
 
 def _key(feature: Feature) -> tuple[bool, Expr, str]:

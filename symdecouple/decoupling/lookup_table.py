@@ -60,12 +60,7 @@ class LookupTable(Shown):
            is_separable: bool = False) -> LookupTable:
         """Return the table of a map of colours, (k, 3) to (k, 3); `is_separable` where each channel has its own curve.
 
-        Raises
-        ------
-        InvalidInput
-            If size or white are none.
-        Refused
-            If the table is more than half a level of 8 bits off.
+        `Refused` if it is more than half a level of 8 bits off, `InvalidInput` for sizes and whites that are none.
         """
         if isinstance(size, bool) or not isinstance(size, int | np.integer) or not 2 <= size <= _LARGEST:
             raise InvalidInput(f"size={size!r} was given; the nodes a side are 2 to {_LARGEST}, 33 mostly")

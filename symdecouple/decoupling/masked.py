@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, get_args
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -19,8 +19,9 @@ from symdecouple.decoupling.precise import Precise
 from symdecouple.decoupling.progress import Tell, told
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.samples.batch import Answer, NanPolicy, as_rows, raise_on_nan
-from symdecouple.numeric.samples.intake import check_choice, missing_entries, take_numbers
+from symdecouple.numeric.samples.intake import missing_entries, take_numbers
 from symdecouple.numeric.samples.vectors import own_axes
+from symdecouple.tables.groups import by_length
 
 __all__ = ["answered_by_counts", "with_missing_masked", "with_nan", "without_masked"]
 
@@ -30,10 +31,7 @@ _MISSING = Outcome(False, "missing entries", "the features ask where each entry 
 
 
 def with_missing_masked(name: str, samples: Any, nan_policy: NanPolicy, axis: Any, ndim: int) -> Any:
-    """Return the samples with NaN masked; with "raise" refuse them, with "propagate" they are as they were."""
-    check_choice("nan_policy", nan_policy, get_args(NanPolicy))
-    if nan_policy == "propagate":
-        return samples
+    """Return the samples with NaN masked; with "raise" refuse them."""
     given = take_numbers(samples)
     missing = missing_entries(given.array)
     if given.masked is not None:
@@ -77,13 +75,11 @@ def answered_by_counts(method: Callable[..., Any], plan: Any, samples: Any, coun
     shape = tuple(n for i, n in enumerate(samples.shape) if i not in axes)
     grid = tuple(samples.shape[i] for i in axes)
     answer, parts = Answer(method.__name__, shape, frames=5, refusals=dict(refused)), list[tuple[Any, Any]]()
+    asked = np.delete(np.arange(len(rows)), list(refused))
     with told(options.pop("progress", None), method.__name__) as tell:
-        for total in np.unique(totals):
-            which = np.array([i for i in np.flatnonzero(totals == total) if i not in refused], dtype=np.intp)
-            if not len(which):
-                continue
+        for which in map(asked.__getitem__, by_length(totals[asked])):
             part = np.repeat(rows[which].ravel(), counts[which].ravel())
-            part = part.reshape(len(which), *((total,) if plan.choice.is_of_sets else grid))
+            part = part.reshape(len(which), *((totals[which[0]],) if plan.choice.is_of_sets else grid))
             mine = ([_of(v, which) for v in arguments], {name: _of(v, which) for name, v in options.items()})
             mine[1]["progress"] = _after(tell, parts, len(rows))
             values, outcomes = method(plan, part, *mine[0], on_refusal="return", **mine[1])

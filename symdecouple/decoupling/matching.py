@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Any, get_args, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from symdecouple.decoupling.application import Answers, Application
+from symdecouple.decoupling.application import Application
 from symdecouple.decoupling.carrying import Recipe
 from symdecouple.decoupling.choice import Choice
+from symdecouple.decoupling.plan_facts import PlanFacts
 from symdecouple.decoupling.progress import Progress
 from symdecouple.decoupling.routes.levels import Levels
+from symdecouple.decoupling.routes.route import Answers
 from symdecouple.decoupling.running import Compute, batch_of, leaves_out_masked
 from symdecouple.decoupling.transfer import Maps, Match
 from symdecouple.errors import InvalidInput, Outcome
-from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.moments.levels import HIGHEST
 from symdecouple.numeric.moments.matched import matched_rows
@@ -41,21 +42,16 @@ _ON_THE_WAY = 1e-10  # the same after a step
 _SHORTEST = 2.0**-12  # step of the way, as a share of it
 
 
-class Matching:
+class Matching(PlanFacts):
     """What a plan does with the own features of samples."""
 
     __slots__ = ()
 
     if TYPE_CHECKING:
-        choice: Choice
-        features: FeatureSet
         normalize: Callable[..., Any]
         denormalize: Callable[..., Any]
         _application: Application
         _order: tuple[int, ...]
-
-        @property
-        def names(self) -> tuple[str, ...]: ...
 
         def _run(self, batch: Batch, shape: tuple[int, ...] | None, dps: int | None, on_refusal: OnRefusal,
                  compute: Compute, level: int | None, progress: Progress | None) -> NDArray[Any] | Any: ...
@@ -109,8 +105,7 @@ class Matching:
             targets = as_multiprecision(asked[index]) if dps else asked[index]
             found = None if dps else _by_moments(self.choice, rows, targets)
             if found is None:
-                at = next(levels.at(rows, [level], list(targets.T), is_fine=True))
-                found = Answers(at.values, at.residual, at.refusals, at.error)
+                found = next(levels.at(rows, [level], list(targets.T), is_fine=True))
                 if not dps:
                     applied, goal = self._application.on(batch.grid), each[index]
                     if self.choice.energies is None:  # their refusals are certain
@@ -152,7 +147,7 @@ class Matching:
 
         def compute(levels: Levels, rows: Array, _: Sequence[Any], index: Array) -> Answers:
             found = applied.on(batch.grid).own(rows, applied.size)
-            return Answers(found, np.zeros(len(rows)), {}, None)
+            return Answers(found, np.zeros(len(rows)))
 
         return self._run(batch, (applied.size,), None, on_refusal, compute, None, progress)
 
@@ -174,7 +169,7 @@ def _by_moments(choice: Choice, rows: Array, targets: Array) -> Answers | None:
     impossible = {int(i): Outcome(False, "level 2 not attainable", "no sample has the values " + ", ".join(
         f"{v:.6g}" for v in targets[i]) + ": their variance is not above 0") for i in np.flatnonzero(bad)}
     done.values[bad] = np.nan
-    return Answers(done.values, done.residual, {**done.refusals, **impossible}, None)
+    return Answers(done.values, done.residual, {**done.refusals, **impossible})
 
 
 def _continued(application: Application, found: Answers, rows: Array, targets: Array, choice: Choice) -> Answers:
@@ -199,7 +194,7 @@ def _continued(application: Application, found: Answers, rows: Array, targets: A
         if s >= 1:
             values[r] = y
             del refusals[r]
-    return Answers(values, found.residual, refusals, None)
+    return Answers(values, found.residual, refusals)
 
 
 def _newton(application: Application, y: Array, goal: Array) -> tuple[Array, float]:
@@ -240,7 +235,7 @@ def _settled(application: Application, found: Answers, targets: Array) -> Answer
             values[r] = np.nan
             refusals[r] = Outcome(False, "lost on the way", f"the features come to {worst:.1e} of what was asked for, "
                                   "and no nearer; take values nearer to those of the sample")
-    return Answers(values, residual, refusals, None)
+    return Answers(values, residual, refusals)
 
 
 def _gap(values: Array, targets: Array) -> tuple[Array, float]:

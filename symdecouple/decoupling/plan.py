@@ -14,7 +14,7 @@ of its steps, in many digits by the adjoint equation.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, Literal, overload
@@ -23,21 +23,19 @@ import numpy as np
 from numpy.typing import NDArray
 from sympy import Expr
 
-from symdecouple.decoupling.application import Answers, Application
+from symdecouple.decoupling.application import Application
 from symdecouple.decoupling.attainable.ranges import Attainable, check_asked, intervals_of_any, intervals_of_rows
 from symdecouple.decoupling.attainable.reference import check_attainable
 from symdecouple.decoupling.checkpoint import Checkpoint
 from symdecouple.decoupling.choice import Choice, PathName
 from symdecouple.decoupling.colour_channels import Colour
 from symdecouple.decoupling.denormalizing import wanted_of
-from symdecouple.decoupling.dependence import Dependent, OnDependence, dependent_features, remaining, without
+from symdecouple.decoupling.dependence import Dependent, OnDependence, dependent_features, without
 from symdecouple.decoupling.inner_order import inner_order, reordered
 from symdecouple.decoupling.matching import Matching
-from symdecouple.decoupling.plan_facts import PlanFacts
 from symdecouple.decoupling.progress import Progress, steps_told
 from symdecouple.decoupling.reference import reference_values
 from symdecouple.decoupling.report import Report, report_of
-from symdecouple.decoupling.routes.levels import Levels
 from symdecouple.decoupling.running import (
     GUARD,
     Compute,
@@ -55,7 +53,6 @@ from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.pickled import as_written, read_back
 from symdecouple.language.precision import at_digits
 from symdecouple.language.sample import x
-from symdecouple.numeric.features.expressions import Array
 from symdecouple.numeric.perturbing import Perturbation, PerturbationKind, as_perturbation
 from symdecouple.numeric.samples.batch import NanPolicy, OnRefusal
 from symdecouple.numeric.samples.vectors import Batch, SampleAxis, rounding
@@ -120,14 +117,12 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName | Lit
     if features.parameters:
         raise InvalidInput(", ".join(sorted(map(str, features.parameters))) +
                            " must be bound to numbers before a plan: features.bind({...})")
-    if isinstance(reference, tuple | list) and len(reference) == len(features) and reference[-1] is None:
-        reference = reference[:-1]  # that of a plan whose last feature has none
     with steps_told(progress, "decouple", 3) as tell:
         features, added, values = filled_with_values(features, reference, budget) if path == "closure" else (
             features, (), reference_values(features, reference))
         tell(1)
         if left_out := dependent_features(features, Application(features), dependent):
-            features, values = without(features, left_out), remaining(values, left_out)
+            features, values = without(left_out, features, values)
         tell(2)
         check_attainable(features, values)
         inner: PathName = "auto" if path == "closure" else path
@@ -148,7 +143,7 @@ def plan_of(features: FeatureSet, values: tuple[Expr | None, ...], path: PathNam
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Plan(PlanFacts, Matching):
+class Plan(Matching):
     """A nested normalization, level by level; made by `decouple`.
 
     Attributes
@@ -255,13 +250,9 @@ class Plan(PlanFacts, Matching):
             NaN where entries are left out, or have the weight 0; without weights, masked where the samples are.
         """
         k = self.choice.level(level)
-
-        def compute(levels: Levels, rows: Array, refs: Sequence[Any], _: Array) -> Answers:
-            at = next(levels.at(rows, [k], refs, is_fine=True))
-            return Answers(at.values, at.residual, at.refusals, at.error)
-
         batch = batch_of(self.choice, "normalize", samples, axis, dps, centred=k > 0)
-        return self._run(batch, None, dps, on_refusal, compute, k, progress)
+        return self._run(batch, None, dps, on_refusal, lambda levels, rows, refs, _: (
+            next(levels.at(rows, [k], refs, is_fine=True))), k, progress)
 
     @leaves_out_masked
     def denormalize(self, samples: Any, values: Any, level: int | None = None, *, axis: SampleAxis = "last",

@@ -127,14 +127,11 @@ class PlanFacts(Shown):
         notes = {note.level: note for note in self.explain().notes}
         decided, declared = self.verdicts.original.decided, declared_names(self.features)
         rows = []
-        for start, end in self.choice.spans:
-            imposed, method, status = "", "", None
-            if start:
-                before = next(first for first, last in self.choice.spans if last == start)
-                imposed = ", ".join(f"{declared[j]} = {'?' if self.reference[j] is None else self.reference[j]}"
-                                    for j in range(before, start))
-                method = notes[start].method if start in notes else "none"
-                status = Status.PROVED if method == "spectral" else decided[start].status if start in decided else None
+        for (before, _), (start, end) in zip([(0, 0), *self.choice.spans], self.choice.spans, strict=False):
+            imposed = ", ".join(f"{declared[j]} = {'?' if self.reference[j] is None else self.reference[j]}"
+                                for j in range(before, start))
+            method = notes[start].method if start in notes else "none"
+            status = Status.PROVED if method == "spectral" else decided[start].status if start in decided else None
             rows.append(LevelRow(start, imposed, method, status, self.names[start:end]))
         return draw_diagram(rows, ax)
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from symdecouple.errors import InvalidInput
 from symdecouple.figures import COLOURS, Axes, given_axes, new_figure
+from symdecouple.shown import clipped
 from symdecouple.verdict import Status
 
 __all__ = ["LevelRow", "draw_diagram"]
@@ -32,19 +33,9 @@ _GREY = "0.45"
 
 @dataclass(frozen=True, slots=True)
 class LevelRow:
-    """One level of the diagram.
+    """One level of the diagram: what is imposed to come here ("mean = 0"), by which method, and what is read here.
 
-    Attributes
-    ----------
-    level : int
-    imposed : str
-        What is brought to its reference to come here, such as "mean = 0"; empty at level 0.
-    method : str
-        As in `LevelNote`.
-    status : Status or None
-        Of C2 on the features up to here; None where it is not decided, or nothing is to be decided.
-    reads : tuple of str
-        The decoupled features that are read here.
+    `status` is that of C2 on the features up to here; None where it is not decided, or nothing is to be decided.
     """
 
     level: int
@@ -68,10 +59,9 @@ def draw_diagram(rows: Sequence[LevelRow], ax: Any = None) -> Axes:
             one.text(sum(_LEFT) / 2, -place, f"... {len(rows) - _MOST + 1} more levels ...", ha="center", va="center",
                      color=_GREY, fontsize="small")
             continue
-        title = f"level {row.level}: {_short(row.imposed)}" if row.level else "sample x"
+        title = f"level {row.level}: {clipped(row.imposed, _LETTERS)}" if row.level else "sample x"
         _box(one, _LEFT, -place, title, "0.3")
-        names = ", ".join(row.reads)
-        _box(one, _RIGHT, -place, _short(names), COLOURS["green"])
+        _box(one, _RIGHT, -place, clipped(", ".join(row.reads), _LETTERS), COLOURS["green"])
         _arrow(one, (_LEFT[1], -place), (_RIGHT[0], -place), COLOURS["green"])
         one.text((_LEFT[1] + _RIGHT[0]) / 2, -place + 0.08, "read", ha="center", va="bottom", fontsize="x-small",
                  color=COLOURS["green"])
@@ -105,7 +95,3 @@ def _box(ax: Any, sides: tuple[float, float], height: float, text: str, colour: 
 def _arrow(ax: Any, start: tuple[float, float], end: tuple[float, float], colour: str) -> None:
     ax.annotate("", end, start, arrowprops={"arrowstyle": "-|>", "color": colour, "shrinkA": 0, "shrinkB": 0,
                                             "linewidth": 1.3})
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LETTERS else text[: _LETTERS - 3] + "..."

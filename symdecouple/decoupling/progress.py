@@ -31,13 +31,7 @@ _GROWTH = 8  # times that a portion may be longer than the one before: a first r
 
 @contextmanager
 def told(progress: Progress | None, doing: str, unit: str = "samples") -> Iterator[Tell | None]:
-    """Yield what is to be called with the numbers done and to do; None where nothing is to be told.
-
-    Raises
-    ------
-    InvalidInput
-        If `progress` is neither a function nor True, False or None.
-    """
+    """Yield what is to be called with the numbers done and to do; None where nothing is to be told."""
     if progress is None or progress is False:
         yield None
     elif progress is True:

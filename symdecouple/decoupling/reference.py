@@ -89,7 +89,7 @@ def reference_values(features: FeatureSet, reference: Any = "gaussian") -> tuple
     ----------
     features : FeatureSet
     reference : str, sequence, mapping, Reference or frozen scipy distribution
-        "gaussian" (or "white"): independent N(0, 1) samples; M values, or M - 1 (the last feature needs none); a
+        "gaussian" (or "white"): independent N(0, 1) samples; M values, or M - 1 (the last needs none, or None); a
         mapping from features (or their text) to values; `Reference.of` a sample; a law with ``pdf`` and ``support``.
         The expectation of a black box is not known: it takes a number, or its value at `Reference.of` a sample.
 
@@ -305,9 +305,10 @@ def _canonical(key: Any, sample: Sample) -> Expr:
 def _given(features: FeatureSet, reference: Any) -> tuple[Expr | None, ...]:
     try:
         reference = list(reference)
+        if len(reference) == len(features) and reference[-1] is None:
+            reference.pop()
         for k, _ in (pair for pair in enumerate(reference, 1) if pair[1] is None):
-            raise InvalidInput(f"feature {k} has no reference value but None; only the last needs none, and its None "
-                               "is left out: reference[:-1]")
+            raise InvalidInput(f"feature {k} has no reference value but None; only the last needs none")
         values: list[Expr | None] = [_number(v) for v in reference]
     except TypeError as error:
         raise InvalidInput(f"reference is 'gaussian', {len(features)} values, a mapping, a law or Reference.of(sample),"

@@ -11,7 +11,7 @@ from typing import Any, Concatenate, TypeAlias, cast, get_args
 import mpmath
 import numpy as np
 
-from symdecouple.decoupling.application import Answers, Application
+from symdecouple.decoupling.application import Application
 from symdecouple.decoupling.checkpoint import Checkpoint
 from symdecouple.decoupling.choice import Choice
 from symdecouple.decoupling.labels import with_labels
@@ -19,6 +19,7 @@ from symdecouple.decoupling.masked import with_missing_masked, without_masked
 from symdecouple.decoupling.precise import Precise
 from symdecouple.decoupling.progress import Paced, Progress, told
 from symdecouple.decoupling.routes.levels import Levels
+from symdecouple.decoupling.routes.route import Answers
 from symdecouple.decoupling.weighed import with_weights
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.families.moments import MomentCoordinates
@@ -29,6 +30,7 @@ from symdecouple.numeric.perturbing import Perturbation, RefusedRow, SecondTry
 from symdecouple.numeric.samples.batch import SINGLE, NanPolicy, OnRefusal
 from symdecouple.numeric.samples.intake import check_choice, fractions_of, is_elsewhere, library_of, plan_elsewhere
 from symdecouple.numeric.samples.kinds import GivesRows, P
+from symdecouple.numeric.samples.matrix import taken
 from symdecouple.numeric.samples.vectors import Batch, SampleAxis
 
 __all__ = ["GUARD", "Compute", "Running", "batch_of", "leaves_out_masked", "with_exact_means"]
@@ -100,7 +102,7 @@ class Running:
     def _portion(self, batch: Batch, index: Array, targets: Sequence[Any], compute: Compute, is_feature: bool
                  ) -> tuple[Array, Array]:
         """Answer some rows, and return their residuals and errors; nothing else of what was computed is left."""
-        found = compute(self.levels, self._numbers(_rows(batch.rows, index)), targets, index)
+        found = compute(self.levels, self._numbers(taken(batch.rows, index)), targets, index)
         kept = np.full((2, len(index)), np.nan, dtype=batch.numbers)
         kept[0], kept[1] = found.residual, found.error
         batch.put_all(index, found.values)
@@ -229,9 +231,3 @@ def _portions(rows: Array, cost: int, n_samples: int) -> Iterator[Array]:
     """Rows that move together; in high precision (at a higher cost each) one by one."""
     step = max(1, _CHUNK // max(1, n_samples * cost))
     return (rows[i : i + step] for i in range(0, len(rows), step))
-
-
-def _rows(rows: Array, which: Array) -> Array:
-    """Return some rows, which increase; no copy where they are one after the other."""
-    first, last = int(which[0]), int(which[-1])
-    return rows[first : last + 1] if last - first + 1 == len(which) else rows[which]

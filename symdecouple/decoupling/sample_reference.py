@@ -43,12 +43,7 @@ def expected(expr: Expr, expectation: Callable[[Expr, Sample], Expr]) -> Expr:
 
 
 class Averages:
-    """Averages over the numbers of one sample.
-
-    Parameters
-    ----------
-    sample : sequence of Expr
-        Real numbers.
+    """Averages over the numbers of one sample, which are real.
 
     Examples
     --------

@@ -44,6 +44,7 @@ from symdecouple.errors import InvalidInput, SymdecoupleError, UnsupportedExpres
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet, Group
 from symdecouple.language.filtered import Response, response_values
+from symdecouple.language.pickled import nested
 from symdecouple.language.sample import Sample
 from symdecouple.language.text import domain_to_text, parse_domain, parse_expression, to_text
 from symdecouple.numeric.perturbing import Perturbation
@@ -274,19 +275,15 @@ def _feature(text: str, sample: Sample, size: int | None, responses: Mapping[Sym
 def _response(name: str, real: Any, imag: Any) -> Response:
     values = np.array(real, dtype=float) + 1j * np.array(imag, dtype=float)
     response_values(values)  # a real filter, finite
-    return Response(name, _nested(values.tolist()))
-
-
-def _nested(values: Any) -> Any:
-    return tuple(map(_nested, values)) if isinstance(values, list) else values
+    return Response(name, nested(values.tolist()))
 
 
 def _references(features: FeatureSet, found: list[Any]) -> tuple[Expr | None, ...]:
-    values = [_value(v) for v in (found[:-1] if found and found[-1] is None else found)]
+    values = tuple(None if v is None else _value(v) for v in found)
     if len(found) != len(features):
         raise InvalidInput(f"{len(features)} features have {len(features)} references, got {len(found)}")
     reference_values(features, values)  # checked, and floats stay floats
-    return tuple([*values, None][: len(features)])
+    return values
 
 
 def _value(written: Any) -> Expr:

@@ -25,16 +25,16 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symdecouple.decoupling.carrying import Recipe
 from symdecouple.decoupling.colour_channels import Colour, Layout
 from symdecouple.decoupling.progress import Progress, Tell, told
-from symdecouple.decoupling.transferred import Origin, Transferred
+from symdecouple.decoupling.transferred import Transferred
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.language.feature_set import FeatureSet
-from symdecouple.numeric.samples.batch import Answer, OnRefusal
+from symdecouple.numeric.samples.batch import Answer, OnRefusal, as_rows
 from symdecouple.numeric.samples.intake import check_choice
+from symdecouple.numeric.samples.matrix import row_scales
 from symdecouple.numeric.samples.vectors import Batch, SampleAxis
 
 __all__ = ["Maps", "Match", "transfer"]
@@ -48,15 +48,10 @@ _APART = 1e-6  # from where on a result is none
 class Maps:
     """What a transfer goes along: the maps of a plan with a reference for every feature, the last one included.
 
-    Attributes
-    ----------
-    features : FeatureSet
-    names : tuple of str
-        Of the decoupled features.
-    values, normalize, denormalize : callable
-        As `Plan.transform`, in the small steps of `Plan.normalize`; and as the methods of these names.
-    recipe : Recipe
-        For other values.
+    `values` is `Plan.transform`, in the small steps of `Plan.normalize`; `normalize` and `denormalize` are the methods
+    of these names. Where the recipe `is_own`, `values` are the features of a sample itself, and `denormalize` is
+    `Plan.match`, from the source; the kernel is kept where the flows of the levels have one orbit (three moments,
+    energies), and else only nearly.
     """
 
     features: FeatureSet
@@ -65,14 +60,6 @@ class Maps:
     normalize: Callable[..., Any]
     denormalize: Callable[..., Any]
     recipe: Recipe
-
-    @property
-    def is_own(self) -> bool:
-        """Whether values are the features of a sample itself, and `denormalize` is `Plan.match`, from the source.
-
-        The kernel is kept where the flows of the levels have one orbit (three moments, energies), and else only nearly.
-        """
-        return self.recipe.is_own
 
 
 def transfer(maps: Maps, source: Any, target: Any, *, axis: SampleAxis = "last", channel_axis: int | None = None,
@@ -129,14 +116,15 @@ def transfer(maps: Maps, source: Any, target: Any, *, axis: SampleAxis = "last",
         raise InvalidInput(f"the source has {len(images[0][0])} channels, the target {len(images[1][0])}; convert one "
                            "of them")
     with told(progress, "transfer", "steps") as tell:
-        done, answer = _transfer(maps, images, on_refusal, tell, channel_axis is not None)
-    origin = Origin(source, target, layout, maps.recipe)
-    return answer.deliver(replace(done, values=layout.back(done.values), origin=origin), on_refusal)
+        (values, wanted, achieved, gap), answer = _transfer(maps, images, on_refusal, tell, channel_axis is not None)
+    return answer.deliver(Transferred(layout.back(values), maps.names, wanted, achieved, gap, answer.outcomes(), source,
+                                      target, layout, maps.recipe), on_refusal)
 
 
 def _transfer(maps: Maps, images: tuple[tuple[Any, SampleAxis], tuple[Any, SampleAxis]], on_refusal: OnRefusal,
-              tell: Tell | None, is_coloured: bool) -> tuple[Transferred, Answer]:
-    ((source, axis), (target, axis_of_target)), count = images, len(maps.features)
+              tell: Tell | None, is_coloured: bool) -> tuple[tuple[Any, ...], Answer]:
+    """Return values, wanted and achieved features, the gap of the kernels, and what became of each sample."""
+    ((source, axis), (target, axis_of_target)), count, is_own = images, len(maps.features), maps.recipe.is_own
     batch = Batch.of("transfer", source, axis, False, maps.features.filter_ndim)
     steps = _steps(tell, len(batch.rows))
     is_returned = on_refusal == "return"
@@ -152,22 +140,22 @@ def _transfer(maps: Maps, images: tuple[tuple[Any, SampleAxis], tuple[Any, Sampl
         raise InvalidInput(f"sources in a batch of shape {batch.shape} take one target, or one each; the targets have "
                            f"shape {wanted.shape[:-1]}") from error
     kernel, first = maps.normalize(source, count, axis=axis, on_refusal="return", progress=next(steps))
-    start = source if maps.is_own else kernel
+    start = source if is_own else kernel
     values, second = maps.denormalize(start, asked, count, axis=axis, on_refusal="return", progress=next(steps))
     achieved, _ = maps.values(values, axis=axis, on_refusal="return", progress=next(steps))
     again, _ = maps.normalize(values, count, axis=axis, on_refusal="return", progress=next(steps))
-    refusals = {i: one if not (one.ok or maps.is_own) else two for i, (one, two) in enumerate(
-        zip(first, second, strict=True)) if not ((one.ok or maps.is_own) and two.ok)}
+    refusals = {i: one if not (one.ok or is_own) else two for i, (one, two) in enumerate(
+        zip(first, second, strict=True)) if not ((one.ok or is_own) and two.ok)}
     refusals |= _of_targets(lacking, batch.shape, wanted.shape[:-1])
-    gap = np.abs(again - kernel).max(axis=batch.axes) / _unit(kernel, batch.axes)
+    gap = np.abs(again - kernel).max(axis=batch.axes) / row_scales(as_rows(kernel, batch.axes)).reshape(batch.shape)
     apart = (np.abs(achieved - asked) / (1 + np.abs(asked))).max(axis=-1)
-    apart = apart if maps.is_own else np.maximum(apart, gap)
+    apart = apart if is_own else np.maximum(apart, gap)
     refusals |= {int(i): _lost(float(apart.flat[i])) for i in np.flatnonzero(~(apart <= _APART)) if i not in refusals}
     refused = np.array([i in refusals for i in range(apart.size)], dtype=np.bool_).reshape(batch.shape)
     values = np.where(np.expand_dims(refused, batch.axes), np.nan, values)
     perturbed = {i: one for i, one in enumerate(first) if one.reason and i not in refusals}
     answer = Answer("transfer", batch.shape, refusals, frames=4, notes=perturbed, hint=batch.hint)
-    return Transferred(values, maps.names, asked, achieved, gap, answer.outcomes()), answer
+    return (values, asked, achieved, gap), answer
 
 
 def _steps(tell: Tell | None, count: int) -> Iterator[Tell | None]:
@@ -187,12 +175,6 @@ def _of_targets(outcomes: Sequence[Outcome], shape: tuple[int, ...], given: tupl
         return {}
     each = np.broadcast_to(np.array(bad, dtype=object).reshape(given), shape).ravel()
     return {i: replace(one, detail=f"the target: {one.detail}") for i, one in enumerate(each) if one is not None}
-
-
-def _unit(kernel: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
-    """Return standard deviations; the size of a constant, which a mean alone leaves as it is."""
-    spread, size = np.std(kernel, axis=axes), np.abs(kernel).max(axis=axes)
-    return np.asarray(np.where(spread > 64 * np.finfo(np.float64).eps * size, spread, np.where(size > 0, size, 1)))
 
 
 def _lost(apart: float) -> Outcome:

@@ -21,27 +21,9 @@ from symdecouple.numeric.samples.kinds import Outcomes, Quiet, Signal
 from symdecouple.numeric.samples.vectors import own_axes
 from symdecouple.shown import Card, Shown
 
-__all__ = ["Beyond", "Origin", "Transferred"]
+__all__ = ["Beyond", "Transferred"]
 
 Beyond: TypeAlias = Literal["refuse", "hold"]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Origin:
-    """What a transfer was made of.
-
-    Attributes
-    ----------
-    source, target : array_like
-        As they were given.
-    layout : Layout
-    recipe : Recipe
-    """
-
-    source: Any
-    target: Any
-    layout: Layout
-    recipe: Recipe
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -61,8 +43,12 @@ class Transferred(Shown):
         the latter; with ``match="own"`` it need not be small.
     outcomes : tuple of Outcome
         One for each sample of the flattened batch: what was out of reach, and how far it went.
-    origin : Origin or None
-        Source, target, and how they are samples.
+    source, target : array_like
+        As they were given.
+    layout : Layout
+        How they are samples.
+    recipe : Recipe
+        The way of the transfer.
     """
 
     values: NDArray[Any]
@@ -71,7 +57,10 @@ class Transferred(Shown):
     achieved: NDArray[Any]
     kernel_gap: NDArray[Any]
     outcomes: tuple[Outcome, ...]
-    origin: Origin | None = None
+    source: Any
+    target: Any
+    layout: Layout
+    recipe: Recipe
 
     @property
     def feature_gap(self) -> NDArray[Any]:
@@ -138,8 +127,7 @@ class Transferred(Shown):
         InvalidInput
             For a batch of samples, or a result that was refused.
         """
-        origin = self._made_of
-        return draw_transfer((origin.source, origin.target, self.values), origin.layout, len(self.outcomes), ax)
+        return draw_transfer((self.source, self.target, self.values), self.layout, len(self.outcomes), ax)
 
     @overload
     def apply(self, other: Any, *, beyond: Beyond = ..., on_refusal: Signal = ...) -> NDArray[Any]: ...
@@ -188,12 +176,12 @@ class Transferred(Shown):
         """
         check_choice("beyond", beyond, get_args(Beyond))
         check_choice("on_refusal", on_refusal, get_args(OnRefusal))
-        layout, shape = self._made_of.layout, self.wanted.shape[:-1]
+        layout, shape = self.layout, self.wanted.shape[:-1]
         given = take_numbers(other)
         if given.masked is not None and given.masked.any():
             raise InvalidInput("apply: masked values have no place in a map; fill them")
         array = np.asarray(given.array, dtype=np.float64)
-        if shape == () and self._made_of.recipe.is_pointwise:
+        if shape == () and self.recipe.is_pointwise:
             moved, refusals = self._each(array.reshape(1, -1), beyond)
             values = moved.reshape(array.shape)
         else:
@@ -226,20 +214,20 @@ class Transferred(Shown):
         Refused
             If the table would be more than half an 8-bit level off; the message tells a size that is enough.
         """
-        origin, shape = self._made_of, self.wanted.shape[:-1]
-        if not origin.recipe.is_pointwise:
+        shape = self.wanted.shape[:-1]
+        if not self.recipe.is_pointwise:
             raise InvalidInput("a table of colours is for plans of moments; with energies of filters a transfer is a "
                                "filter, and a pixel depends on its neighbours")
-        if shape not in ((), (1,), (3,)) or (shape and origin.layout.channel_axis is None):
+        if shape not in ((), (1,), (3,)) or (shape and self.layout.channel_axis is None):
             raise InvalidInput("a table of colours is made of a transfer of one sample, which is the same curve for "
                                f"each channel, or of three channels (channel_axis=); {self._described} was transferred")
         if white is None:
-            kind = np.asarray(origin.source).dtype
+            kind = np.asarray(self.source).dtype
             white = float(np.iinfo(kind).max) if kind in (np.uint8, np.uint16) else 1.0
-            if (highest := float(np.max(origin.source))) > white * (1 + 0.5 / 255):
+            if (highest := float(np.max(self.source))) > white * (1 + 0.5 / 255):
                 raise InvalidInput(f"the source goes up to {highest:.6g}, and white is {white:g} unless it is named: "
                                    "white=255 for levels of 8 bits")
-        return LookupTable.of(self._of_colours, size, white, is_separable=origin.layout.colour == "channels")
+        return LookupTable.of(self._of_colours, size, white, is_separable=self.layout.colour == "channels")
 
     def write_cube(self, path: str | PathLike[str], size: int = 33, *, white: float | None = None,
                    title: str = "symdecouple") -> None:
@@ -250,7 +238,7 @@ class Transferred(Shown):
 
     def _of_colours(self, colours: NDArray[Any]) -> NDArray[Any]:
         """Colours, (n, 3), after the map; limits where it has ended."""
-        is_opponent = self._made_of.layout.colour == "opponent"
+        is_opponent = self.layout.colour == "opponent"
         channels = colours @ OPPONENT.T if is_opponent else colours
         parts = channels.T if self.wanted.shape[:-1] == (3,) else channels.reshape(1, -1)
         moved, refusals = self._each(parts, "hold")
@@ -261,21 +249,15 @@ class Transferred(Shown):
         return np.asarray(values @ OPPONENT if is_opponent else values)
 
     @property
-    def _made_of(self) -> Origin:
-        if self.origin is None:
-            raise InvalidInput("this result does not know its source; take one that plan.transfer returns")
-        return self.origin
-
-    @property
     def _described(self) -> str:
         shape = self.wanted.shape[:-1]
         return f"a batch of shape {shape}" if shape else "one sample"
 
     def _each(self, others: NDArray[Any], beyond: Beyond) -> tuple[NDArray[Any], dict[int, Outcome]]:
         """Samples, (R, ...), after the maps of those that were transferred, and why some have no answer."""
-        origin, shape = self._made_of, self.wanted.shape[:-1]
-        sources, results = (_as_samples(origin.layout, np.asarray(image, dtype=np.float64), "source")[0]
-                            for image in (origin.source, self.values))
+        shape = self.wanted.shape[:-1]
+        sources, results = (_as_samples(self.layout, np.asarray(image, dtype=np.float64), "source")[0]
+                            for image in (self.source, self.values))
         wanted, values = self.wanted.reshape(-1, len(self.names)), np.full(others.shape, np.nan)
         refusals = dict[int, Outcome]()
         for i, outcome in enumerate(self.outcomes):
@@ -287,14 +269,14 @@ class Transferred(Shown):
                 if outcome.reason == "perturbed":
                     raise NoMap("the source was perturbed first, so that equal values of it went different ways; "
                                 "transfer the other values themselves")
-                if not (fine.all() or origin.recipe.is_pointwise):
+                if not (fine.all() or self.recipe.is_pointwise):
                     raise NoMap(f"{int((~fine).sum())} of its values are NaN or infinite, and a filter takes them all")
                 given = np.where(fine, others[i], 0)
-                moved, is_over = origin.recipe.carried(sources[at], results[at], wanted[i], given)
+                moved, is_over = self.recipe.carried(sources[at], results[at], wanted[i], given)
             except NoMap as error:
                 refusals[i] = Outcome(False, "no map of other values", str(error))
                 continue
-            if origin.layout.colour == "opponent":
+            if self.layout.colour == "opponent":
                 moved = _held(moved, is_over)
             values[i] = np.where(fine & ~(is_over & (beyond == "refuse")), moved, np.nan)
             if told := _told(others[i], fine, is_over & (beyond == "refuse"), sources[at]):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import gcd, lcm
 from typing import Any, TypeAlias
 
@@ -30,10 +31,10 @@ from symdecouple.numeric.samples.batch import (
     RowValues,
     SampleMatrix,
     as_rows,
-    fill,
     raise_on_nan,
+    reduce_rows,
 )
-from symdecouple.numeric.samples.exact_means import exact_rows, single_values
+from symdecouple.numeric.samples.exact_means import put_exact
 from symdecouple.numeric.samples.intake import Numbers, take_numbers
 from symdecouple.numeric.samples.vectors import own_axes
 from symdecouple.numeric.samples.weights import WeighedRows, WeightRows
@@ -57,7 +58,9 @@ def with_weights(method: Callable[..., Any], plan: Any, samples: Any, weights: A
         raise UnsupportedExpression(f"{name}: weights= say how often an entry counts, and these features ask where "
                                     "each entry lies, or are black boxes; leave weights out, or take features that "
                                     "are averages of the sample alone")
-    given = _taken(name, samples)
+    given = take_numbers(samples)
+    if not given.array.ndim:
+        raise InvalidInput(f"{name} takes sample vectors (..., N), got one number")
     axes = own_axes(options.get("axis", "last"), given.array.shape, 1)
     weighed = WeightRows.of(weights, given.array.shape, axes)
     asked = _Asked(name, given, axes, weighed, nan_policy, options.get("on_refusal", "warn"))
@@ -68,7 +71,10 @@ def with_weights(method: Callable[..., Any], plan: Any, samples: Any, weights: A
     if route is not None:
         with told(options.get("progress"), name) as tell:
             if name == "transform":
-                found = asked.transform(route, choice)
+                found = reduce_rows(
+                    name, samples, partial(_standardized, route, choice), axis=axes, nan_policy=nan_policy,
+                    weights=weights, on_refusal=asked.on_refusal, columns=route.count,
+                    after=partial(_as_features, route, choice))
             elif name == "normalize":
                 level = choice.level(arguments[0] if arguments else options.get("level"))
                 found = asked.entries(lambda rows, w: route.at_level(rows, w, level, choice.floats), (), level == 0)
@@ -82,19 +88,27 @@ def with_weights(method: Callable[..., Any], plan: Any, samples: Any, weights: A
     return with_nan(found, asked.on_refusal)
 
 
-def _taken(name: str, samples: Any) -> Numbers:
-    given = take_numbers(samples)
-    if given.array.ndim:
-        return given
-    raise InvalidInput(f"{name} takes sample vectors (..., N), got one number")
-
-
 def _moments(choice: Choice, n_samples: int) -> MomentRoute | None:
     """The route that has all features at once; None where they are others, or take another way."""
     if choice.leading is None or choice.path != "auto" or set(choice.interval) != {-oo, oo}:
         return None
     route = choice.levels(None, False, False, (n_samples,)).route
     return route if isinstance(route, MomentRoute) and route.count == len(choice.features) else None
+
+
+def _standardized(route: MomentRoute, choice: Choice, matrix: SampleMatrix) -> RowValues:
+    found = route.standardized(matrix, choice.floats)
+    assert found is not None, "moments without references are no plan"
+    return found
+
+
+def _as_features(route: MomentRoute, choice: Choice, answer: Answer, given: Numbers, axes: tuple[int, ...],
+                 weighed: WeightRows | None) -> None:
+    put_exact(answer, given, axes, weighed, route.count)
+    values = route.features_of(answer.values, choice.floats).astype(given.result_type)
+    beyond = np.isinf(values)
+    answer.refusals |= {i: _BEYOND for i in np.flatnonzero(beyond.any(axis=1)).tolist()} | answer.refusals
+    answer.values[:] = np.where(beyond, np.nan, values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,29 +130,6 @@ class _Asked:
     @property
     def _shape(self) -> tuple[int, ...]:
         return tuple(n for i, n in enumerate(self.given.array.shape) if i not in self.axes)
-
-    def transform(self, route: MomentRoute, choice: Choice) -> Any:
-        """The decoupled moments."""
-        answer = Answer(self.name, self._shape, frames=5, columns=route.count)
-
-        def kernel(matrix: SampleMatrix) -> RowValues:
-            found = route.standardized(matrix, choice.floats)
-            assert found is not None, "moments without references are no plan"
-            return found
-
-        with np.errstate(all="ignore"):
-            fill(answer, self.given, self.axes, kernel, self.nan_policy, self.weighed)
-            for i, value in single_values(answer, self.given, self.axes, self.weighed):
-                answer.values[i, :2] = (value, 0.0)[: route.count]
-                if route.count < 3:
-                    del answer.refusals[i]
-            for i, *exactly in exact_rows(answer, self.given, self.axes, self.weighed):
-                answer.values[i, :2] = exactly[: route.count]
-            values = route.features_of(answer.values, choice.floats).astype(self.given.result_type)
-        for i in np.flatnonzero(np.isinf(values).any(axis=1)).tolist():
-            answer.refusals.setdefault(i, _BEYOND)
-        values[np.isinf(values)] = np.nan
-        return answer.deliver(values.reshape(*self._shape, route.count), self.on_refusal)
 
     def entries(self, function: OnWeighed, lead: tuple[int, ...], as_given: bool = False) -> Any:
         """What a function of rows and weights gives for each entry, (..., *lead, N), NaN where one does not count."""

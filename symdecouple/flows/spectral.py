@@ -20,6 +20,7 @@ from symdecouple.errors import InvalidInput
 from symdecouple.language.filtered import Filtered
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample
+from symdecouple.shown import clipped
 
 __all__ = ["SpectralFlow"]
 
@@ -72,8 +73,9 @@ class SpectralFlow:
         return f"v1 + {moved}" if self.mean else moved
 
     def _legend(self, weights: list[_Weight]) -> list[str]:
-        return [f"{w.name} the response of {_clipped(str(w.filter))}" if w.filter is not None else
-                f"{w.text} the weights of {_clipped(w.feature)}" for w in weights if w.filter is not None or w.feature]
+        return [f"{w.name} the response of {clipped(str(w.filter), 60)}" if w.filter is not None else
+                f"{w.text} the weights of {clipped(w.feature, 60)}"
+                for w in weights if w.filter is not None or w.feature]
 
     def latex(self, values: Sequence[Any] | None = None, latest: int | None = None) -> str:
         """Return the level and its equations as LaTeX, without the dollar signs.
@@ -143,7 +145,3 @@ def _times(a: str, weight: str) -> str:
 
 def _ends(parts: list[str], dots: str = "...") -> list[str]:
     return parts if len(parts) <= 3 else [parts[0], dots, parts[-1]]
-
-
-def _clipped(text: str, width: int = 60) -> str:
-    return text if len(text) <= width else text[: width - 3] + "..."

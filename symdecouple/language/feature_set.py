@@ -21,7 +21,7 @@ from symdecouple.language.filtered import Filtered, dimension_of
 from symdecouple.language.sample import Coordinate, Sample, x
 from symdecouple.shown import Card, Cell, Maths, Shown
 
-__all__ = ["FeatureSet", "Group"]
+__all__ = ["FeatureSet", "Group", "in_groups"]
 
 
 class Group(Shown):
@@ -101,7 +101,7 @@ class FeatureSet(Shown):
         raise AttributeError(f"a FeatureSet is immutable; build a new one instead of setting {name}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return FeatureSet, (self._regrouped(self.features),)
+        return in_groups, (self._parts(self.features),)
 
     @classmethod
     def parse(cls, *texts: str, **options: Any) -> FeatureSet:
@@ -126,7 +126,7 @@ class FeatureSet(Shown):
         return hash((self.features, self.groups))
 
     def __repr__(self) -> str:
-        return f"FeatureSet([{', '.join(map(str, self._regrouped(self.features)))}])"
+        return f"FeatureSet([{', '.join(str(_member(part)) for part in self._parts(self.features))}])"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -210,15 +210,23 @@ class FeatureSet(Shown):
         FeatureSet([Mean(x), Mean(x**2)])
         """
         _check_occurs(frozenset().union(*(named_in(f.expr) for f in self if f.black_box is None)), values)
-        return FeatureSet(self._regrouped([f.bind(values) for f in self.features]))
+        return in_groups(self._parts([f.bind(values) for f in self.features]))
 
     def at(self, *, n_samples: int | tuple[int, ...]) -> FeatureSet:
         """Return the set in explicit coordinates, for one sample size or the shape of a grid."""
-        return FeatureSet(self._regrouped([f.at(n_samples=n_samples) for f in self.features]))
+        return in_groups(self._parts([f.at(n_samples=n_samples) for f in self.features]))
 
-    def _regrouped(self, features: Iterable[Feature]) -> list[Any]:
-        flat = list(features)
-        return [flat[g[0]] if len(g) == 1 else Group(*(flat[k] for k in g)) for g in self.groups]
+    def _parts(self, features: Sequence[Feature]) -> list[list[Feature]]:
+        return [[features[k] for k in group] for group in self.groups]
+
+
+def in_groups(parts: Iterable[Sequence[Feature]]) -> FeatureSet:
+    """Return the set of the features of all parts, those of one part in a group; empty parts are left out."""
+    return FeatureSet([_member(part) for part in parts if part])
+
+
+def _member(part: Sequence[Feature]) -> Feature | Group:
+    return part[0] if len(part) == 1 else Group(*part)
 
 
 def _read(member: Any, allow_nonsmooth: Iterable[str] = ()) -> Any:

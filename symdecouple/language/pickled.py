@@ -17,7 +17,7 @@ from symdecouple.language.filtered import Response
 from symdecouple.language.sample import Sample
 from symdecouple.language.text import domain_to_text, parse_domain, parse_expression, to_text
 
-__all__ = ["as_written", "read_back"]
+__all__ = ["as_written", "nested", "read_back"]
 
 _LONGEST = 10**6  # of what was an expression before, and was written by nobody
 
@@ -53,9 +53,10 @@ def read_back(text: str, domain: str, size: int | None, responses: tuple[tuple[s
     if not responses:
         return expr
     values = (np.frombuffer(content, dtype=complex).reshape(shape).tolist() for _, shape, content in responses)
-    return expr.xreplace({Symbol(f"response_{i}"): Response(name, _nested(value))
+    return expr.xreplace({Symbol(f"response_{i}"): Response(name, nested(value))
                           for i, ((name, _, _), value) in enumerate(zip(responses, values, strict=True))})
 
 
-def _nested(values: Any) -> Any:
-    return tuple(map(_nested, values)) if isinstance(values, list) else values
+def nested(values: Any) -> Any:
+    """Return lists in lists as tuples in tuples, which can be hashed."""
+    return tuple(map(nested, values)) if isinstance(values, list) else values

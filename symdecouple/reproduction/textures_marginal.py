@@ -28,8 +28,8 @@ def measure(setup: Setup) -> Result:
     """Classify patches by the moments of order 2 to n of eight bands, for each n."""
     files = plates(setup.data)
     count, patches, order = setup.choose((6, 25, 6), (54, 100, 10))
-    runs, support_orders = setup.choose((4, ()), (8, (4, 10)))
     orders = tuple(range(2, order + 1))
+    runs, support_orders = setup.choose((4, ()), (8, orders))
     setup.expect(1 + count + len(SETS) * (len(orders) + len(support_orders)))
     chosen = homogeneous(setup, files, count)
     parts = [moments_of(setup, number, files[number], order, patches) for number in chosen]

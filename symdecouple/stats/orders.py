@@ -24,7 +24,7 @@ from symdecouple.numeric.samples.batch import (
     SampleMatrix,
     reduce_rows,
 )
-from symdecouple.numeric.samples.exact_means import exact_rows, single_values
+from symdecouple.numeric.samples.exact_means import put_exact
 from symdecouple.numeric.samples.intake import Numbers
 from symdecouple.numeric.samples.kinds import Values
 from symdecouple.numeric.samples.weights import WeightRows
@@ -86,12 +86,7 @@ class Orders:
             raise InvalidInput("perturb= is for samples without weights; repeat the entries, or leave it out")
 
         def after(answer: Answer, given: Numbers, axes: tuple[int, ...], weighed: WeightRows | None) -> None:
-            for i, value in single_values(answer, given, axes, weighed):
-                answer.values[i, : min(self.order, 2)] = (value, self.added)[: self.order]
-                if self.order < 3:
-                    del answer.refusals[i]
-            for i, mean, variance in exact_rows(answer, given, axes, weighed):
-                answer.values[i, : min(self.order, 2)] = (mean, variance + self.added)[: self.order]
+            put_exact(answer, given, axes, weighed, self.order, self.added)
             if self.perturbation is not None and answer.refusals:
                 from symdecouple.stats.perturbed import try_perturbed
 

@@ -110,6 +110,11 @@ def test_a_batch_keeps_its_shape_and_is_indexed() -> None:
         found[0, 0, 1]
     with pytest.raises(InvalidInput, match="one sample"):
         found[0, 0][1]
+    with pytest.raises(InvalidInput, match="index it"):
+        found.interval(1)
+    for k in (0, 5, -1, 1.0, True):
+        with pytest.raises(InvalidInput, match="count from 1 to 4"):
+            found[0, 0].interval(k)  # type: ignore[arg-type]
 
 
 def test_rows_of_one_pattern_are_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -114,15 +114,6 @@ def test_exact_ties_stay_ties(path: str) -> None:
 # --- what is refused ------------------------------------------------------------------------------------------------
 
 
-def test_a_constant_sample_has_level_one() -> None:
-    moments = plan("moments")
-    np.testing.assert_array_equal(moments.normalize([7.0] * 5, level=1), np.zeros(5))
-    values, outcomes = moments.transform([[7.0] * 5, [1, 2, 3, 5, 8.0]], on_refusal="return")
-    np.testing.assert_allclose(values[0, :2], [7, 0], atol=1e-15)
-    assert np.isnan(values[0, 2:]).all() and np.isfinite(values[1]).all()
-    assert outcomes[0].reason == "zero variance" and outcomes[1].ok
-
-
 def test_a_closed_path_needs_proofs() -> None:
     for path in ("broad", "relaxed", "parallel"):
         nested = decouple([Mean(x), Mean(tanh(x)), Mean(x**2)], path=path)  # type: ignore[arg-type]

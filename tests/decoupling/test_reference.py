@@ -129,7 +129,9 @@ def test_values_in_order(given: Any) -> None:
 
 
 def test_the_last_feature_needs_no_value() -> None:
-    assert reference_values(THREE, (0, 1)) == (0, 1, None)
+    assert reference_values(THREE, (0, 1)) == (0, 1, None) == reference_values(THREE, [0, 1, None])
+    with pytest.raises(InvalidInput, match="feature 2 has no reference value but None"):
+        reference_values(THREE, (0, None, 3))
     assert reference_values(FeatureSet([Mean(x)]), ()) == (None,)
 
 
@@ -147,7 +149,7 @@ def test_wrong_numbers_of_values(given: Any) -> None:
                                  sp.nan, Symbol("a"), Mean(x), [1], np.ones(2), sp.zoo])
 def test_values_that_are_no_numbers(bad: Any) -> None:
     with pytest.raises(InvalidInput):
-        reference_values(THREE, (0, 1, bad))
+        reference_values(THREE, (0, bad, 3))
     with pytest.raises(InvalidInput):
         Reference.of([0, 1, bad])
 

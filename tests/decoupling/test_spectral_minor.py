@@ -12,6 +12,7 @@ from symdecouple.decoupling.verdicts.spectral_minor import (
     EnclosedSpectrum,
     classes_of,
     have_taps,
+    middles,
     size_without_wrapping,
 )
 from symdecouple.errors import UnsupportedExpression
@@ -37,10 +38,6 @@ def enclosed(features: FeatureSet, grid: tuple[int, ...], references: list[Expr]
     rng = np.random.default_rng(seed)
     powers = [Fraction(int(p), 1000) for p in rng.integers(1, 100, len(classes_of(grid, forms)))]
     return EnclosedSpectrum(forms, grid, references, powers, pivots, World(digits))
-
-
-def middles(rows: object) -> np.ndarray:
-    return np.array([[float(v.mid) for v in row] for row in rows])
 
 
 def a_sample(found: EnclosedSpectrum, mean: float) -> np.ndarray:
@@ -70,13 +67,6 @@ def test_a_sample_of_that_spectrum_has_the_references(features: FeatureSet, grid
     sample = a_sample(found, mean=2)  # 3 * 2 - 2 = 4
     values = Compiled([f.expr for f in features], x).on(grid)(sample.reshape(1, -1))
     assert [v.item() for v in values[: len(references)]] == pytest.approx(list(map(float, references)), rel=1e-12)
-
-
-def test_the_weights_are_squared_responses() -> None:
-    found = enclosed(BANK, (9,), [], [])
-    padded = np.array([[*taps, *[0] * 6] for taps in TAPS])
-    assert middles(found.weights) == pytest.approx(abs(np.fft.fft(padded))[:, :5] ** 2, abs=1e-13)
-    assert found.counts == [1, 2, 2, 2, 2]
 
 
 def test_the_weights_of_autocorrelations_are_cosines() -> None:

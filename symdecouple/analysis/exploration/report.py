@@ -11,6 +11,7 @@ from symdecouple.analysis.exploration.measured import MeasuredOrder
 from symdecouple.analysis.exploration.sets import ExploredSet
 from symdecouple.analysis.exploration.tables import Table
 from symdecouple.language.feature_set import FeatureSet
+from symdecouple.shown import clipped
 from symdecouple.verdict import Status
 
 __all__ = ["tables_of"]
@@ -47,7 +48,7 @@ def tables_of(found: Explored) -> list[Table]:
 
 
 def _features(found: Explored) -> Table:
-    rows = [(str(k), _clipped(f.name), "" if v is None else f"reference {_clipped(str(v), 20)}")
+    rows = [(str(k), clipped(f.name, 60), "" if v is None else f"reference {clipped(str(v), 20)}")
             for k, (f, v) in enumerate(zip(found.features, found.reference, strict=True), 1)]
     return Table(f"{_counted(len(rows), 'feature')}, {found.count} sets and orders", ("", "", ""), rows,
                  tuple(_left_open(found)))
@@ -85,7 +86,7 @@ def _orders(found: Explored) -> Table:
         return Table(f"{so_far}no two features are proved to be decoupled, in whatever order", (), ())
     size = len(chains[0].numbers)
     rows = [(listed(chain.numbers), str(chain.scenario), chain.path, _EXACT[chain.next_is_exact],
-             _clipped(chain.why, 80)) for chain in chains[:SHOWN]]
+             clipped(chain.why, 80)) for chain in chains[:SHOWN]]
     return Table(f"longest exact orders: {_counted(size, 'feature')}, each proved decoupled from all before it",
                  ("order", "scenario", "then along", "any further one exact", "because"), rows, _more(chains))
 
@@ -108,12 +109,10 @@ def _ranking(found: Explored) -> Table | None:
 def _degrees(one: MeasuredOrder) -> str:
     if one.is_exact:
         return "0 to rounding"
-    return f"{one.average:.3g} ± {one.spread:.2g}, at most {one.largest:.3g}" if one.count else _clipped(one.obstacle)
+    if not one.count:
+        return clipped(one.obstacle, 60)
+    return f"{one.average:.3g} ± {one.spread:.2g}, at most {one.largest:.3g}"
 
 
 def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
-def _clipped(text: str, width: int = 60) -> str:
-    return text if len(text) <= width else text[: width - 3] + "..."

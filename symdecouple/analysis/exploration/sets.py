@@ -22,7 +22,7 @@ from symdecouple.calculus.certificates import Involution, NonInvolution
 from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.independence import check_independence
 from symdecouple.errors import InvalidInput, SymdecoupleError
-from symdecouple.language.feature_set import FeatureSet, Group
+from symdecouple.language.feature_set import FeatureSet, in_groups
 from symdecouple.shown import Shown
 from symdecouple.verdict import Status, Verdict
 
@@ -111,13 +111,12 @@ class SetTable:
 
     def subset(self, numbers: Sequence[int]) -> FeatureSet:
         """Return the features with these numbers, in this order, in their groups."""
-        wanted, out = list(numbers), []
+        wanted, parts = list(numbers), []
         while wanted:
             item = next(item for item in self.items if wanted[0] in item)
-            members = [self.features[n - 1] for n in item]
-            out.append(members[0] if len(members) == 1 else Group(*members))
+            parts.append([self.features[n - 1] for n in item])
             wanted = wanted[len(item):]
-        return FeatureSet(out)
+        return in_groups(parts)
 
     def all_sets(self) -> list[Numbers]:
         """Return all subsets, the largest first."""

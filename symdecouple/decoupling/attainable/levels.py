@@ -37,15 +37,7 @@ _INSIDE = 1e-9  # of a reference: as near to an end counts as the end
 
 
 class Interval(NamedTuple):
-    """What one feature can be.
-
-    Attributes
-    ----------
-    low, high : float
-        NaN where a feature before it cannot come to its reference.
-    low_is_attained, high_is_attained : bool
-        False where an end is a limit only.
-    """
+    """What one feature can be: NaN where a feature before it cannot come to its reference."""
 
     low: float
     high: float
@@ -67,14 +59,7 @@ NOTHING = Interval(np.nan, np.nan)
 
 @dataclass(frozen=True, slots=True)
 class MomentIntervals:
-    """Intervals of moments; every pattern of ties is counted once.
-
-    Parameters
-    ----------
-    coordinates : MomentCoordinates
-    references : sequence of float
-        Of all features but the last one.
-    """
+    """Intervals of moments, by the references of all but the last one; every pattern of ties is counted once."""
 
     coordinates: MomentCoordinates
     references: Sequence[Any]
@@ -149,12 +134,7 @@ def _is_inside(k: int, point: Sequence[float], ends: tuple[float, float], is_one
 class EnergyIntervals:
     """Intervals of quadratic features that commute, the mean perhaps before them.
 
-    Parameters
-    ----------
-    forms : QuadraticForms
-    references : sequence of float
-    spans : sequence of (int, int)
-        Features that are normalized together: those before the first of them are held.
+    `spans` are (first, last + 1) of features that are normalized together: those before the first of them are held.
     """
 
     forms: QuadraticForms

@@ -18,35 +18,17 @@ INTERVAL, OWN, WANTED = COLOURS["blue"], COLOURS["orange"], COLOURS["green"]
 
 
 def draw_attainable(found: Attainable, ax: Any = None) -> tuple[Any, ...]:
-    """Draw the intervals of one sample, each feature in its own unit.
-
-    Filled ends are attained, hollow ones are limits, and arrows go on without a bound.
-
-    Parameters
-    ----------
-    found : Attainable
-    ax : sequence of Axes, optional
-        One a feature; by default a figure is made.
-
-    Returns
-    -------
-    tuple of Axes
-
-    Raises
-    ------
-    MissingPackage
-        Without Matplotlib.
-    InvalidInput
-        For a batch.
-    """
+    """Draw the intervals of one sample, as `Attainable.plot` says."""
     if found.low.ndim > 1:
         raise InvalidInput(f"a batch of shape {found.low.shape[:-1]} has no picture; index one sample")
     n = len(found.names)
     axes = new_figure(7, 0.55 + 0.75 * n).subplots(n, 1, squeeze=False)[:, 0] if ax is None else given_axes(ax, [n])
     for j, one in enumerate(axes):
         _draw(one, found, j)
-    axes[0].legend(*_legend(axes), frameon=False, fontsize="small", loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3,
-                   borderaxespad=0.2)
+    marks = {label: mark for each in reversed(axes)
+             for mark, label in zip(*each.get_legend_handles_labels(), strict=True)}
+    axes[0].legend(marks.values(), marks.keys(), frameon=False, fontsize="small", loc="lower left",
+                   bbox_to_anchor=(0, 1.0), ncols=3, borderaxespad=0.2)
     return tuple(axes)
 
 
@@ -79,11 +61,3 @@ def _draw(ax: Any, found: Attainable, j: int) -> None:
     reference = found.reference[j]
     if reference is not None:
         ax.plot([reference], [0], "|", color=WANTED, markersize=18, markeredgewidth=2.5, label="reference")
-
-
-def _legend(axes: tuple[Any, ...]) -> tuple[list[Any], list[str]]:
-    handles: dict[str, Any] = {}
-    for ax in axes:
-        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
-            handles.setdefault(label, handle)
-    return list(handles.values()), list(handles)

@@ -107,17 +107,29 @@ class Attainable(Shown):
             ends = Interval(self.low[j], self.high[j])
             if reference is not None and ends.low <= ends.high and not ends.holds(reference):
                 wanted += " not attainable"
-            lines.append(f"  {j + 1:>2}  {name:<{width}}  {self.interval(j):<24}{own}{wanted}{status}")
+            lines.append(f"  {j + 1:>2}  {name:<{width}}  {self.interval(j + 1):<24}{own}{wanted}{status}")
         return "\n".join(line.rstrip() for line in lines)
 
-    def interval(self, j: int) -> str:
-        """Return the interval of feature j, counted from 0, of one sample: brackets where an end is attained.
+    def interval(self, k: int) -> str:
+        """Return the interval of feature k, counted from 1, of one sample: brackets where an end is attained.
 
+        Raises
+        ------
+        InvalidInput
+            If there is no such feature, or for a batch.
+
+        Examples
+        --------
         >>> import symdecouple as sd
         >>> plan = sd.decouple(sd.families.raw_moments(4))
-        >>> plan.attainable(n_samples=8).interval(3), plan.attainable([1, 2, 40]).interval(3)
+        >>> plan.attainable(n_samples=8).interval(4), plan.attainable([1, 2, 40]).interval(4)
         ('[1, 4]', '{1.5}')
         """
+        if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= len(self.names):
+            raise InvalidInput(f"feature {k!r} was given; features count from 1 to {len(self.names)}")
+        if self.low.ndim > 1:
+            raise InvalidInput(f"this is a batch of shape {self.low.shape[:-1]}; index it for one sample")
+        j = k - 1
         if np.isnan(self.low[j]):
             return "no level"
         if self.low[j] == self.high[j]:
@@ -126,7 +138,11 @@ class Attainable(Shown):
         return f"{opened}{self.low[j]:.6g}, {self.high[j]:.6g}{closed}"
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the intervals of one sample, one row a feature, with its values and the references."""
+        """Draw the intervals of one sample, one row a feature in its own unit, with its values and the references.
+
+        Filled ends are attained, hollow ones are limits, and arrows go on without a bound. `ax` are axes, one a
+        feature; by default a figure is made. `InvalidInput` for a batch, `MissingPackage` without Matplotlib.
+        """
         from symdecouple.decoupling.attainable.picture import draw_attainable
 
         return draw_attainable(self, ax)

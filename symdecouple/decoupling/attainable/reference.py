@@ -26,19 +26,9 @@ _DIGITS = 40
 
 
 def check_attainable(features: FeatureSet, values: Sequence[Expr | None]) -> None:
-    """Refuse reference values of moments that no sample has together.
+    """Refuse reference values of moments that no sample has together, naming the features that contradict each other.
 
-    Parameters
-    ----------
-    features : FeatureSet
-        Sets that are not of moments are not checked.
-    values : sequence of Expr or None
-        As `reference_values` returns them.
-
-    Raises
-    ------
-    InvalidInput
-        Naming the features that contradict each other.
+    Sets that are not of moments are not checked; values are as `reference_values` returns them.
 
     Examples
     --------

@@ -21,7 +21,6 @@ for which the parameters of all flows have to change together in very many small
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -38,9 +37,7 @@ MAX_STRIDES = 200
 class ConcatenatedFlows(OrbitMotion):
     """All features of a level are imposed by one vector of flow parameters."""
 
-    def __init__(self, *parts: Any) -> None:
-        super().__init__(*parts)
-        self.explicit = 0
+    has_formulas = False
 
     def _search(self, moved: Moved, k: int, targets: Array) -> Moved:
         if k == 0:

@@ -18,18 +18,14 @@ too: the residual vanishes on the way to a pole, and the digits with it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from symdecouple.decoupling.motions.motion import largest, unit
 from symdecouple.decoupling.motions.orbit import Moved, OrbitMotion, Unreachable, keeps_digits, ran_out
 from symdecouple.errors import Outcome
-from symdecouple.flows.flow import Flow
-from symdecouple.flows.steps import Step
-from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.features.expressions import Array
 
-__all__ = ["JointSteps"]
+__all__ = ["JointSteps", "StrictSteps"]
 
 MAX_STEPS = 200
 MAX_HALVINGS = 60
@@ -39,12 +35,6 @@ _SLACK = 1e5  # residuals below this many units of rounding are near their floor
 
 class JointSteps(OrbitMotion):
     """Features without a formula are imposed together, by steps along all generators."""
-
-    def __init__(self, features: FeatureSet, steps: Sequence[Step], flows: Sequence[Flow],
-                 formulas: bool = True) -> None:
-        super().__init__(features, steps, flows)
-        if not formulas:
-            self.explicit = 0
 
     def _search(self, moved: Moved, k: int, targets: Array) -> Moved:
         start = moved.values
@@ -89,3 +79,9 @@ class JointSteps(OrbitMotion):
             moved = self._along(moved, j, t)
         moved = self._explicit(moved, min(len(delta), self.explicit), targets)
         return replace(moved, residual=self._rest(moved, targets))
+
+
+class StrictSteps(JointSteps):
+    """The same along the flows of the modified features, to which no formula belongs."""
+
+    has_formulas = False

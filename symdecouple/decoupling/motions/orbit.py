@@ -43,17 +43,11 @@ class Unreachable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A sample vector after a motion.
+    """A sample vector after a motion, arrays (N,).
 
-    Attributes
-    ----------
-    values : array (N,)
-    slope : array (N,)
-        Derivative of the motion at each sample, flow parameters held.
-    error : array (N,)
-        First-order bound of what rounding did to the values, motions along the orbit aside.
-    residual : number
-        Largest distance of an imposed feature from its target v, over 1 + abs(v).
+    `slope` is the derivative of the motion at each sample, flow parameters held; `error` a first-order bound of what
+    rounding did to the values, motions along the orbit aside; `residual` the largest distance of an imposed feature
+    from its target v, over 1 + abs(v).
     """
 
     values: Array
@@ -66,12 +60,14 @@ class OrbitMotion:
     """Motion of single sample vectors on their orbits; subclasses say how features without a formula are imposed."""
 
     otherwise = '; or leave it to path="auto"'
+    has_formulas = True  # whether flow parameters are taken from formulas, where there are
 
     def __init__(self, features: FeatureSet, steps: Sequence[Step], flows: Sequence[Flow]) -> None:
         self.sample = sample = features.sample
         self.steps, self.flows = tuple(steps), tuple(flows)
         self.size = len(self.steps)
-        self.explicit = next((k for k, step in enumerate(self.steps) if step.time is None), self.size)
+        self.explicit = next((k for k, step in enumerate(self.steps) if step.time is None or not self.has_formulas),
+                             self.size)
         self._undone = undone(self.steps, [flow.velocity for flow in self.flows], sample)
         known = features.symbolic if self.steps else ()  # nothing moves without a step
         self._features = _OrNaN([f.expr for f in known], sample)
@@ -98,20 +94,9 @@ class OrbitMotion:
     def impose(self, x: Array, k: int, targets: Sequence[Any]) -> Moved:
         """Move a sample vector on its orbit to where the first k features take the target values.
 
-        Parameters
-        ----------
-        x : array (N,)
-            float64, or an object array of mpmath numbers, at the caller's working precision.
-        k : int
-            0 leaves the sample where it is.
-        targets : sequence of numbers
-            Of at least k features. Flow parameters were solved for with the references of the features before; where
-            other targets are missed with them, they are solved for with symbols.
-
-        Raises
-        ------
-        Unreachable
-            If no point of the orbit was found at which they do, or rounding left too few digits of it.
+        The sample holds float64, or mpmath numbers at the caller's working precision. Flow parameters were solved for
+        with the references of the features before; where other targets are missed with them, they are solved for with
+        symbols. `Unreachable` if no point of the orbit was found, or rounding left too few digits of it.
         """
         wanted = as_multiprecision(targets[:k]) if x.dtype == object else np.array(targets[:k], dtype=np.float64)
         try:

@@ -16,13 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from symdecouple.decoupling.routes.route import AtLevel, Leading, Route
+from symdecouple.decoupling.routes.route import Answers, AtLevel, Leading, Route
 from symdecouple.errors import Outcome
 from symdecouple.families.quadratic import QuadraticForms
 from symdecouple.numeric.energies.frequencies import Bands
 from symdecouple.numeric.energies.inverse import returned
 from symdecouple.numeric.energies.normalization import Energies
 from symdecouple.numeric.features.expressions import Array
+from symdecouple.numeric.samples.matrix import taken
 from symdecouple.numeric.samples.vectors import widened
 
 __all__ = ["AlongForms", "EnergyRoute", "lost_digits", "of_forms"]
@@ -32,17 +33,7 @@ _APART = 1e-6  # relative; a sample that is farther from what was asked for is n
 
 @dataclass(frozen=True, slots=True)
 class AlongForms(Route, ABC):
-    """What routes along the flows of quadratic features have in common.
-
-    Parameters
-    ----------
-    forms : QuadraticForms
-        The leading features.
-    grid : tuple of int
-        The shape of a sample.
-    beyond : Route
-        Takes levels after them.
-    """
+    """What routes along the flows of leading features have in common that are quadratic, on samples of one grid."""
 
     forms: QuadraticForms
     grid: tuple[int, ...]
@@ -71,7 +62,7 @@ class EnergyRoute(AlongForms):
         with np.errstate(all="ignore"):  # what is not finite is refused
             found = of_forms(self.forms, self.grid).normalize(rows, goals)
         refusals = _refused(found.values, {**found.refusals, **wrong}, f"level {k} takes the sample beyond float64")
-        return AtLevel(found.values, found.residual, found.pullback, refusals)
+        return AtLevel(found.values, found.residual, refusals, pullback=found.pullback)
 
     def gradients(self, rows: Array, targets: Sequence[Any]) -> Leading:
         """As in `Route`; each is one transform, made where it stays."""
@@ -92,7 +83,7 @@ class EnergyRoute(AlongForms):
 
         return Leading(slopes * found.values + shifts, found.residual, found.refusals, write=write)
 
-    def at_once(self, rows: Array, references: Sequence[Any], targets: Array, unit: float) -> AtLevel | None:
+    def at_once(self, rows: Array, references: Sequence[Any], targets: Array, unit: float) -> Answers | None:
         """As in `Route`, for as many features as there are forms; what rounding became in a row is refused where it is
         half of the digits."""
         k = targets.shape[1]
@@ -107,21 +98,20 @@ class EnergyRoute(AlongForms):
         for r, growth in enumerate(found.growth.tolist()):
             if (lost := lost_digits(k, unit, growth)) is not None:
                 refusals.setdefault(r, lost)
-                found.values[r] = np.nan
         kept = np.array([r for r in range(len(rows)) if r not in refusals], dtype=np.intp)
-        before, after = (part if len(kept) == len(rows) else part[kept] for part in (rows, found.values))
-        apart = self._apart(before, after, references, targets[kept])
+        apart = self._apart(taken(rows, kept), taken(found.values, kept), references, targets[kept])
         for r, away in zip(kept[~(apart < _APART)].tolist(), apart[~(apart < _APART)], strict=True):
             refusals[r] = _below_rounding(k, float(found.depth[r]), float(away))
-            found.values[r] = np.nan
-        return AtLevel(found.values, found.residual, lambda covectors: np.full_like(covectors, np.nan), refusals)
+        found.values[list(refusals)] = np.nan
+        return Answers(found.values, found.residual, refusals)
 
     def _asked(self, count: int, targets: Sequence[Any]) -> tuple[Array, dict[int, Outcome]]:
         """Goals of the spectrum, (R, k), and the rows with others than finite ones, where they are 0."""
         goals = np.empty((count, len(targets)))
         for j, goal in enumerate(self._goals(targets, float)):
             goals[:, j] = goal
-        wrong = {int(r): _no_target(goals[r]) for r in np.flatnonzero(~np.isfinite(goals).all(axis=1))}
+        wrong = {int(r): Outcome(False, "no target", f"level {j + 1}: {goals[r, j]} is asked for, a finite number is "
+                                 "expected") for r, j in np.argwhere(~np.isfinite(goals))[::-1]}  # the first of a row
         goals[list(wrong)] = 0
         return goals, wrong
 
@@ -146,11 +136,6 @@ def _refused(values: Array, refusals: dict[int, Outcome], beyond: str) -> dict[i
     refusals = {**dict.fromkeys(lost, Outcome(False, "out of range", f"{beyond}; take other units")), **refusals}
     values[list(refusals)] = np.nan
     return refusals
-
-
-def _no_target(goals: Array) -> Outcome:
-    j = int(np.flatnonzero(~np.isfinite(goals))[0])
-    return Outcome(False, "no target", f"level {j + 1}: {goals[j]} is asked for, a finite number is expected")
 
 
 def _below_rounding(k: int, depth: float, apart: float) -> Outcome:

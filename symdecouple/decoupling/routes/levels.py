@@ -33,14 +33,7 @@ class Levels:
            is_fine: bool = False) -> Iterator[AtLevel]:
         """Yield the rows, (R, N), at each of the wanted levels, which increase; refused rows stay refused.
 
-        Parameters
-        ----------
-        rows : array (R, N)
-            Those of a batch; narrow ones may be among them.
-        wanted : sequence of int
-        targets : sequence of numbers
-        keep, is_fine : bool
-            As in `Route.advance`.
+        Rows may be narrow ones of a batch; `keep` and `is_fine` are as in `Route.advance`.
         """
         rows = widened(rows)
         at, level = _start(rows), 0
@@ -71,7 +64,7 @@ class Levels:
 
 def _start(rows: Array) -> AtLevel:
     zeros = np.full(len(rows), mpmath.mpf(0)) if rows.dtype == object else np.zeros(len(rows))
-    return AtLevel(rows, zeros, lambda covectors: covectors, error=zeros if rows.dtype == object else None)
+    return AtLevel(rows, zeros, error=zeros if rows.dtype == object else None)
 
 
 def _refusing(at: AtLevel, refusals: dict[int, Outcome]) -> AtLevel:

@@ -43,13 +43,7 @@ _NORMAL = float(np.finfo(np.float64).tiny)  # below, digits are missing
 class MomentRoute(Route):
     """Levels 1 to 3 of a set of moments, as far as its features can be solved for the coordinates.
 
-    Parameters
-    ----------
-    coordinates : MomentCoordinates
-    beyond : Route
-        Takes the other levels.
-    own : int
-        The last level that is reached here; where it is below 3, the last one that comes with all before it at once.
+    `own` is the last level that is reached here; below 3, the last one that comes with all before it at once.
     """
 
     coordinates: MomentCoordinates
@@ -77,19 +71,12 @@ class MomentRoute(Route):
             free = project(z, project(z, covectors[None], k), k)[0]  # the first leaves rounding
             return np.asarray(unit * slope * free)
 
-        return AtLevel(values, residual, pullback, refusals)
+        return AtLevel(values, residual, refusals, pullback=pullback)
 
     # --- all leading features at once: what `stats` computes ---
 
     def values(self, rows: Array, targets: Sequence[Any], is_fine: bool) -> Leading | None:
-        """Return leading decoupled features; None where a target is missing, or no sample has them.
-
-        Parameters
-        ----------
-        rows : array (R, N)
-        targets : sequence of numbers
-            Those of all features but the last one count.
-        """
+        """As in `Route`; None as well where a target is missing, or no sample has them. The last one does not count."""
         count = self.count
         point = None if is_fine else self._point(tuple(targets[: count - 1]))
         if point is None:
@@ -136,37 +123,26 @@ class MomentRoute(Route):
     def weighed_gradients(self, rows: Array, weights: Array, targets: Sequence[Any]
                           ) -> tuple[Array, dict[int, Outcome]]:
         """Return the gradients of the features at rows with weights, (R, K, N), and the rows that lack some."""
-        point = self._point(tuple(targets[: self.count - 1]))
-        assert point is not None
-        found = standardized_gradients(rows, self.count, _goal(point), weights)
-        gradients = found.gradients
-        for k in range(1, self.count + 1):
-            gradients[:, k - 1] *= self._feature(k, point, found.values[:, k - 1], order=1)[:, None]
-        lost = np.flatnonzero(~np.isfinite(gradients).all(axis=(1, 2)))
-        return gradients, {**dict.fromkeys(lost.tolist(), _NO_SLOPE), **found.refusals}
+        found = self.gradients(rows, targets, weights)
+        assert found is not None and found.gradients is not None
+        lost = np.flatnonzero(~np.isfinite(found.gradients).all(axis=(1, 2)))
+        return found.gradients, {**dict.fromkeys(lost.tolist(), _NO_SLOPE), **found.refusals}
 
     def _features(self, found: Array, point: Sequence[float]) -> Array:
         return np.array([self._feature(k, point, found[:, k - 1]) for k in range(1, self.count + 1)]).T
 
-    def gradients(self, rows: Array, targets: Sequence[Any]) -> Leading | None:
-        """Return leading decoupled features with their gradients; None as in `values`.
-
-        Parameters
-        ----------
-        rows : array (R, N)
-        targets : sequence of numbers
-            Those of all features but the last one count.
-        """
+    def gradients(self, rows: Array, targets: Sequence[Any], weights: Array | None = None) -> Leading | None:
+        """As in `values`."""
         count = self.count
         point = self._point(tuple(targets[: count - 1]))
         if point is None:
             return None
-        found = standardized_gradients(rows, count, _goal(point))
+        found = standardized_gradients(rows, count, _goal(point), weights)
         for k in range(1, count + 1):
             factor = self._feature(k, point, found.values[:, k - 1], order=1)
             if (factor != 1).any():
                 found.gradients[:, k - 1] *= factor[:, None]
-        return Leading(found.values, np.full(len(rows), np.nan), found.refusals, found.gradients)
+        return Leading(found.values, np.full(len(rows), np.nan), found.refusals, gradients=found.gradients)
 
     @property
     def count(self) -> int:

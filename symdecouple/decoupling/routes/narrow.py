@@ -49,14 +49,7 @@ class Followed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NarrowRoute(Route):
-    """One feature brought to its target while those before it stay.
-
-    Parameters
-    ----------
-    path : NarrowPath
-    moments : MomentCoordinates or None
-        Where they cover a feature, the kernel for moments is used.
-    """
+    """One feature brought to its target while those before it stay; where moments cover it, by the kernel for these."""
 
     path: NarrowPath
     moments: MomentCoordinates | None = None
@@ -75,9 +68,8 @@ class NarrowRoute(Route):
     def advance(self, at: AtLevel, k: int, targets: Sequence[Any], keep: bool, is_fine: bool) -> AtLevel:
         """As in `Route`."""
         which = rows_left(len(at.values), at.refusals)
-        if not which.size:  # all are refused: nothing is followed, and the way back is none
-            lost = np.zeros(len(at.values), dtype=at.values.dtype)
-            return replace(at, pullback=None, adjoint=StepAdjoint(at, lambda covectors: (covectors.copy(), lost)))
+        if not which.size:
+            return at
         goals = [t[which] if np.ndim(t) else t for t in targets[:k]]
         found = self.follow(at.values[which], k, goals, keep, is_fine, None if at.pace is None else at.pace[which])
         refusals = {**at.refusals, **{int(which[r]): outcome for r, outcome in found.refusals.items()}}
@@ -85,16 +77,15 @@ class NarrowRoute(Route):
 
         def back(covectors: Array) -> tuple[Array, Array]:
             out, lost = covectors.copy(), np.zeros(len(at.values), dtype=at.values.dtype)
-            if len(which):
-                out[:, which], lost[which] = found.back(covectors[:, which])
+            out[:, which], lost[which] = found.back(covectors[:, which])
             stopped.update((int(which[r]), outcome) for r, outcome in found.stopped.items())
             return out, lost
 
         error = None if at.error is None or found.error is None else at.error[which] + found.error
-        return AtLevel(placed(found.values, which, at.values), placed(found.residual, which, at.residual), None,
-                       refusals, None if error is None else placed(error, which, at.error),
-                       StepAdjoint(at, back, stopped),
-                       None if found.pace is None else placed(found.pace, which, np.ones(len(at.values))))
+        return AtLevel(
+            placed(found.values, which, at.values), placed(found.residual, which, at.residual), refusals,
+            None if error is None else placed(error, which, at.error), adjoint=StepAdjoint(at, back, stopped),
+            pace=None if found.pace is None else placed(found.pace, which, np.ones(len(at.values))))
 
     def follow(self, rows: Array, k: int, targets: Sequence[Any], keep: bool = False, is_fine: bool = False,
                pace: Array | None = None) -> Followed:

@@ -69,8 +69,7 @@ class PreciseEnergyRoute(AlongForms):
             lost = lost_digits(k, rounding, float(min(found.growth, 1e300)))
             return lost or (found.values, found.residual, found.error + unit * found.growth)
 
-        return replace(each_row(rows, [*targets.T], one),
-                       pullback=lambda covectors: np.full_like(covectors, mpmath.nan))
+        return each_row(rows, [*targets.T], one)
 
 
 @lru_cache(maxsize=8)

@@ -26,39 +26,50 @@ from symdecouple.numeric.moments.ties import why_unreachable
 from symdecouple.numeric.precision.extrapolation import NoSlope
 from symdecouple.numeric.precision.path import Span, finite, size, spread
 
-__all__ = ["AtLevel", "Leading", "OrbitRoute", "Route", "StepAdjoint", "each_row", "off", "placed", "rows_left"]
+__all__ = ["Answers", "AtLevel", "Leading", "OrbitRoute", "Route", "StepAdjoint", "each_row", "off", "placed",
+           "rows_left"]
 
 
 @dataclass(frozen=True, slots=True)
-class AtLevel:
-    """Sample vectors at a level.
+class Answers:
+    """What was computed of the rows of a batch.
 
     Attributes
     ----------
-    values : array (R, N)
+    values : array (R, ...)
         NaN in refused rows.
     residual : array (R,)
-        Largest distance of an imposed feature from its target v, over 1 + abs(v).
-    pullback : callable or None
-        Takes gradients at `values`, (R, N), of functions of them; returns those at the samples, (R, N). None where the
-        samples came from another level, or the way was not kept.
+        Largest distance of an imposed feature from its target v, over 1 + abs(v), at all levels that a row went to.
     refusals : dict
         Row to outcome.
     error : array (R,) or None
-        Estimated distance from the exact values, relative to their standard deviation; None in float64. Along closed
-        forms a first-order bound of rounding, and what is missing to the targets; along the narrow path that of its
-        steps, added up (`PreciseImposed.error`).
+        Estimated distance from the exact values, relative to their standard deviation, the largest of all levels; None
+        in float64. Along closed forms a first-order bound of rounding, and what is missing to the targets; along the
+        narrow path that of its steps, added up (`PreciseImposed.error`). Gradients add that of carrying them back.
+    """
+
+    values: Array
+    residual: Array
+    refusals: dict[int, Outcome] = field(default_factory=dict)
+    error: Array | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AtLevel(Answers):
+    """Sample vectors at a level, (R, N), and the way back.
+
+    Attributes
+    ----------
+    pullback : callable or None
+        Takes gradients at `values`, (R, N), of functions of them; returns those at the samples, (R, N). None where
+        these are the same, the samples came from another level, or the way was not kept.
     adjoint : StepAdjoint or None
         The way back to another level, where the samples came from there.
     pace : array (R,) or None
         How long the steps of the narrow path may be (`narrow_path.Imposed`), for the level after it.
     """
 
-    values: Array
-    residual: Array
     pullback: Callable[[Array], Array] | None = None
-    refusals: dict[int, Outcome] = field(default_factory=dict)
-    error: Array | None = None
     adjoint: StepAdjoint | None = None
     pace: Array | None = None
 
@@ -67,14 +78,8 @@ class AtLevel:
 class StepAdjoint:
     """The way back from one level to another, along the adjoint of the steps between them.
 
-    Attributes
-    ----------
-    before : AtLevel
-    back : callable
-        Takes gradients at the end, (c, R, N), all along one path, and returns those at `before`, with an estimate of
-        their errors relative to their sizes, (R,); zero in float64.
-    stopped : dict
-        Row to outcome, where `back` could not go all the way; filled in by it.
+    `back` takes gradients at the end, (c, R, N), all along one path, and returns those at `before`, with an estimate of
+    their errors relative to their sizes, (R,), zero in float64. Rows where it could not go all the way are `stopped`.
     """
 
     before: AtLevel
@@ -83,38 +88,25 @@ class StepAdjoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Leading:
-    """Decoupled features of leading levels, all at once.
+class Leading(Answers):
+    """Decoupled features of leading levels, (R, K), all at once; NaN from the level on that a row lacks.
+
+    Residuals are NaN where samples were never at the levels, but sums over them.
 
     Attributes
     ----------
-    values : array (R, K)
-        NaN from the level on that a row lacks.
-    residual : array (R,)
-        As in `AtLevel`; NaN where samples were never at the levels, but sums over them.
-    refusals : dict
-        Row to the outcome of the first level that it lacks.
     gradients : array (R, K, N) or None
         Those of all features, where they are there already.
     write : callable or None
         Writes them to an array (R, K, N), where they are not there yet.
     """
 
-    values: Array
-    residual: Array
-    refusals: dict[int, Outcome]
     gradients: Array | None = None
     write: Callable[[Array], None] | None = None
 
 
 class Route:
-    """How levels are reached; the questions and their defaults.
-
-    Attributes
-    ----------
-    beyond : Route or None
-        The route that is asked what this one does not know.
-    """
+    """How levels are reached; the questions and their defaults: `beyond` is asked what this one does not know."""
 
     __slots__ = ()
     beyond: Route | None
@@ -126,16 +118,8 @@ class Route:
     def advance(self, at: AtLevel, k: int, targets: Sequence[Any], keep: bool, is_fine: bool) -> AtLevel:
         """Bring feature k of rows at level k - 1 to its target along the narrow path; those before it stay.
 
-        Parameters
-        ----------
-        at : AtLevel
-        k : int
-        targets : sequence
-            Of at least k features: numbers, or arrays (R,).
-        keep : bool
-            Keep the path, for gradients.
-        is_fine : bool
-            In small steps, for samples that are asked for themselves: features are exact in any case.
+        Targets are of at least k features, numbers or arrays (R,). `keep` keeps the path, for gradients; `is_fine` goes
+        in small steps, for samples that are asked for themselves: features are exact in any case.
         """
         return self._next.advance(at, k, targets, keep, is_fine)
 
@@ -147,7 +131,7 @@ class Route:
         """Return the same with their gradients."""
         return None if self.beyond is None else self.beyond.gradients(rows, targets)
 
-    def at_once(self, rows: Array, references: Sequence[Any], targets: Array, unit: float) -> AtLevel | None:
+    def at_once(self, rows: Array, references: Sequence[Any], targets: Array, unit: float) -> Answers | None:
         """Bring decoupled features 1..k of rows at level k to targets, (R, k), all at once; None where it cannot.
 
         `unit` is the relative rounding of the rows.
@@ -233,7 +217,7 @@ def each_row(rows: Array, targets: Sequence[Any],
             refusals[r] = found
         else:
             values[r], residual[r], error[r] = found
-    return AtLevel(values, residual, None, refusals, error if rows.dtype == object else None)
+    return AtLevel(values, residual, refusals, error if rows.dtype == object else None)
 
 
 def rows_left(count: int, refused: dict[int, Outcome]) -> Array:

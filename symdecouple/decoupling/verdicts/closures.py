@@ -12,7 +12,7 @@ family is involutive, and f_(k+1) at the level where all r are at their referenc
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from sympy import Expr
 
@@ -27,27 +27,10 @@ from symdecouple.errors import InvalidInput, NoClosedForm, SymdecoupleError
 from symdecouple.families.exact import ExactTriple
 from symdecouple.families.recognition import family_of
 from symdecouple.language.feature import Feature
-from symdecouple.language.feature_set import FeatureSet, Group
+from symdecouple.language.feature_set import FeatureSet, in_groups
 from symdecouple.verdict import Status
 
-__all__ = ["FilledSet", "closure_sentence", "filled_set", "filled_with_values"]
-
-
-class FilledSet(NamedTuple):
-    """Features in which those of a closure are one group.
-
-    Attributes
-    ----------
-    features : FeatureSet
-        The group first: leading features, then what was added to them; then all other features.
-    added : tuple of Feature
-    places : tuple of int
-        Where in `features` the features stand that were given.
-    """
-
-    features: FeatureSet
-    added: tuple[Feature, ...]
-    places: tuple[int, ...]
+__all__ = ["closure_sentence", "filled_set", "filled_with_values"]
 
 
 def closure_sentence(closure: InvolutiveClosure, k: int, family: ExactTriple | None) -> str:
@@ -65,19 +48,17 @@ def closure_sentence(closure: InvolutiveClosure, k: int, family: ExactTriple | N
             f"from features 1 to {k} themselves{example}")
 
 
-def filled_set(features: FeatureSet, budget: float) -> FilledSet:
-    """Return the features with the closure of the first of them that fail C2 filled up, as one group.
+def filled_set(features: FeatureSet, budget: float) -> tuple[FeatureSet, tuple[Feature, ...]]:
+    """Return the features with the closure of the first of them that fail C2 filled up, and what was added for that.
 
-    Raises
-    ------
-    NoClosedForm
-        Where the closure is everything (with the sentence that says so), no family is found, or it is undecided.
+    Leading features and what was added to them are one group; then come all other features. `NoClosedForm` where the
+    closure is everything (with the sentence that says so), no family is found, or it is undecided.
     """
     if features.coordinates or not features.symbolic:
         raise NoClosedForm(f"closures are filled up with averages, got features of kind {features.kind!r}")
     k = _first_failing(features, budget)
     if k == 0:
-        return FilledSet(features, (), tuple(range(len(features))))
+        return features, ()
     closure = involutive_closure(first_features(features, k), budget=budget)
     family = None if not isinstance(closure.rank, int) else family_of(closure.fields, features, budget)
     if family is None:
@@ -93,13 +74,12 @@ def filled_with_values(features: FeatureSet, reference: Any, budget: float
             ) -> tuple[FeatureSet, tuple[Feature, ...], tuple[Expr | None, ...]]:
     """Return `filled_set`: its features, what was added, and all references; those of averages that were added are
     Gaussian where values are given one by one."""
-    filled = filled_set(features, budget)
+    filled, added = filled_set(features, budget)
     if isinstance(reference, (str, Reference)) or hasattr(reference, "pdf"):
-        return filled.features, filled.added, reference_values(filled.features, reference)
-    values: list[Expr | None] = list(reference_values(FeatureSet(filled.added), "gaussian")) if filled.added else []
-    given = iter(reference_values(features, reference))
-    return filled.features, filled.added, tuple(
-        next(given) if n in filled.places else values.pop(0) for n in range(len(filled.features)))
+        return filled, added, reference_values(filled, reference)
+    values = {**dict(zip(added, reference_values(FeatureSet(added), "gaussian") if added else (), strict=True)),
+              **dict(zip(features, reference_values(features, reference), strict=True))}
+    return filled, added, tuple(values[f] for f in filled)
 
 
 def _first_failing(features: FeatureSet, budget: float) -> int:
@@ -115,7 +95,7 @@ def _first_failing(features: FeatureSet, budget: float) -> int:
     return 0
 
 
-def _filled(features: FeatureSet, family: ExactTriple) -> FilledSet:
+def _filled(features: FeatureSet, family: ExactTriple) -> tuple[FeatureSet, tuple[Feature, ...]]:
     fields = [VectorField(a) for a in family.fields]
     given = list(features)
     outside = (n for n, f in enumerate(given) if f.black_box or _is_independent([*fields, as_field(f)]))
@@ -124,12 +104,8 @@ def _filled(features: FeatureSet, family: ExactTriple) -> FilledSet:
     for f in family.features:
         if len(group) < family.dimension and _is_independent([as_field(g) for g in (*group, f)]):
             group.append(f)
-    rest = [FeatureSet(parts) for parts in ([given[n] for n in places if n >= inside] for places in features.groups)
-            if parts]
-    later = [Group(*part) if len(part) > 1 else part[0] for part in rest]
-    added = len(group) - inside
-    places = tuple(n if n < inside else n + added for n in range(len(given)))
-    return FilledSet(FeatureSet([Group(*group), *later]), tuple(group[inside:]), places)
+    later = ([given[n] for n in places if n >= inside] for places in features.groups)
+    return in_groups([group, *later]), tuple(group[inside:])
 
 
 def _is_independent(fields: Sequence[VectorField]) -> bool:

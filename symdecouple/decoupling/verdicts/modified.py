@@ -18,11 +18,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from sympy import Expr, Float, Rational, S, sqrt
+from sympy import Expr, Float, Integer, Rational, S, sqrt
 
+from symdecouple.calculus.audit import jet_check
 from symdecouple.calculus.certificates import Claim
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
-from symdecouple.calculus.jets import Point, bracket_at, field_at
+from symdecouple.calculus.jets import Point
 from symdecouple.calculus.subject import Size, Subject
 from symdecouple.calculus.witness import draws
 from symdecouple.errors import InvalidInput, SymdecoupleError, UnsupportedExpression
@@ -30,7 +31,7 @@ from symdecouple.flows.steps import Step, composed
 from symdecouple.language.budget import Budget
 from symdecouple.language.canonical import canonical, close, decompose, open_statistics
 from symdecouple.language.feature import Feature
-from symdecouple.language.feature_set import FeatureSet, Group
+from symdecouple.language.feature_set import FeatureSet, in_groups
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample, rational_points
 from symdecouple.language.statistics import variance
@@ -41,7 +42,6 @@ __all__ = ["READERS", "AffineCovariance", "ModifiedSubject", "affine_covariance"
            "starts", "texts_of"]
 
 DIGITS = 60
-NARROW = 30
 SIZES = (4, 5, 7)
 
 
@@ -52,24 +52,14 @@ def starts(features: FeatureSet) -> tuple[int, ...]:
 
 def first_features(features: FeatureSet, count: int) -> FeatureSet:
     """Return the set of the first few features, in their groups; the last group may be cut."""
-    parts = [[features[n] for n in group if n < count] for group in features.groups]
-    return FeatureSet([part[0] if len(part) == 1 else Group(*part) for part in parts if part])
+    return in_groups([features[n] for n in group if n < count] for group in features.groups)
 
 
 def modified_features(features: FeatureSet, steps: Sequence[Step], count: int) -> FeatureSet | None:
     """Return hat f_1, ..., hat f_count as ordinary features; None where a level that they need has no closed form.
 
-    Parameters
-    ----------
-    features : FeatureSet
-    steps : sequence of Step
-        How each feature is brought to its reference, as `make_steps` gives them; there may be fewer than features.
-    count : int
-
-    Raises
-    ------
-    InvalidInput
-        If a modified feature is constant: nothing is left of the feature once those before it are fixed.
+    `steps` are those of `make_steps`; there may be fewer than features. `InvalidInput` if a modified feature is
+    constant: nothing is left of the feature once those before it are fixed.
 
     Examples
     --------
@@ -98,16 +88,9 @@ def texts_of(features: Sequence[Any], began: Sequence[int]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ModifiedSubject(Subject):
-    """The modified features of some features, as what a verdict is about.
+    """The modified features of some features of averages, as what a verdict is about.
 
-    Attributes
-    ----------
-    items : tuple of Feature
-        f_1, ..., f_k, of averages.
-    starts : tuple of int
-        The level at which each is evaluated.
-    values : tuple of Expr
-        The references of those before the last level.
+    `starts` are the levels at which they are evaluated, `values` the references of those before the last level.
     """
 
     starts: tuple[int, ...]
@@ -262,25 +245,10 @@ def _is_not_zero(subject: Subject, closed: Expr) -> bool:
 
 
 def _brackets_enclosed(feature: Feature, size: int, rng: random.Random, standardize: bool = True) -> Check:
-    """Enclose [1, v3] and [2(x - m), v3] + 4 v3 at random rational samples: zero must be inside."""
-    sample, world, subject = feature.sample, World(DIGITS), Subject((feature,))
-    name, done = f"the brackets by jets, N = {size}", 0
-    for points, parameters in draws(subject, size, rng, 16):
-        items = [Feature(Mean(sample)), Feature(variance(sample)),
-                 _standardized(feature, size, rng) if standardize else feature]
-        try:
-            point = Point(points, parameters, world)
-            one, scale, third = (field_at(item, point) for item in items)
-            rest = bracket_at(one, third, point)
-            rest += [a + 4 * b for a, b in zip(bracket_at(scale, third, point), third[0], strict=True)]
-        except (Irrational, OutsideDomain, ZeroDivisionError):
-            continue
-        if not all(world.is_zero(value) for value in rest):
-            return Check(name, False, f"not zero at x = ({', '.join(map(str, points))})")
-        done += all(value.delta.b < world.iv.mpf(10) ** (-NARROW) for value in rest)
-        if done == 2:
-            break
-    return Check(name, done > 0, f"{DIGITS}-digit enclosures of zero" if done else "no sample at which f_3 is defined")
+    """Check [1, v3] = 0 and [2(x - m), v3] = -4 v3 at random rational samples, by jets."""
+    third = _standardized(feature, size, rng) if standardize else feature
+    triple = Subject((Feature(Mean(feature.sample)), Feature(variance(feature.sample)), third))
+    return jet_check(triple, [((1, 3), (S.Zero,) * 3), ((2, 3), (S.Zero, S.Zero, Integer(-4)))], size, rng)
 
 
 def _standardized(feature: Feature, size: int, rng: random.Random) -> Feature:

@@ -21,7 +21,6 @@ from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.linalg import qr
 
 from symdecouple.calculus.certificates import Claim
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
@@ -31,13 +30,15 @@ from symdecouple.decoupling.verdicts.modified import ModifiedSubject
 from symdecouple.decoupling.verdicts.spectral_minor import (
     EnclosedSpectrum,
     classes_of,
+    columns_of,
     have_taps,
+    middles,
     size_without_wrapping,
 )
 from symdecouple.errors import InvalidInput, UnsupportedExpression
 from symdecouple.families.quadratic import QuadraticForms, recognize_quadratic
 from symdecouple.language.budget import Budget
-from symdecouple.language.feature_set import FeatureSet, Group
+from symdecouple.language.feature_set import in_groups
 from symdecouple.verdict import Check, Status, Verdict
 
 __all__ = ["READERS", "ModifiedEnergies", "decide_energies"]
@@ -113,15 +114,8 @@ class ModifiedEnergies(Claim):
         at = EnclosedSpectrum(forms, self.grid, subject.values, self.spectrum, self.pivots, World(2 * DIGITS))
         yield Check("references are held by a positive spectrum", bool(at.least.a > 0),
                     f"least power {float(at.least.a):.3g}")
-        minor = self.minor_in(at)
+        minor = at.minor(*_places(subject, self.pair, offset), self.rows)
         yield Check("minor", not (minor.a <= 0 <= minor.b), f"in [{float(minor.a):.6g}, {float(minor.b):.6g}]")
-
-    def minor_in(self, at: EnclosedSpectrum) -> Any:
-        """Enclose the minor of the pair on the classes, in a spectrum that holds the references."""
-        assert isinstance(self.subject, ModifiedSubject)
-        starts, offset = self.subject.starts, int(at.forms.mean is not None)
-        one, two = ((n - 1 - offset, max(0, starts[n - 1] - offset)) for n in self.pair)
-        return at.minor(one, two, self.rows)
 
     def reason(self, n_samples: Size | None) -> str:
         i, j = self.pair
@@ -161,8 +155,7 @@ def _forms(subject: ModifiedSubject) -> QuadraticForms | None:
     groups: dict[int, list[Any]] = {}
     for feature, start in zip(subject.items, subject.starts, strict=True):
         groups.setdefault(start, []).append(feature)
-    features = FeatureSet([g[0] if len(g) == 1 else Group(*g) for g in groups.values()])
-    found = recognize_quadratic(features)
+    found = recognize_quadratic(in_groups(groups.values()))
     return found if found is not None and len(found) == len(subject) else None
 
 
@@ -176,47 +169,27 @@ def _attempt(subject: ModifiedSubject, forms: QuadraticForms, grid: tuple[int, .
     at = of_forms(forms, grid).normalize(row, goals)
     if at.refusals:
         return None
-    classes = classes_of(grid, forms)
     transform = np.abs(np.fft.fftn(at.values.reshape(grid))) ** 2 / np.prod(grid) ** 2
-    power = np.array([transform[xi] for xi, _ in classes])
-    w = _weights(forms, grid)
-    pivots = tuple(map(int, qr(w[: held - offset] * np.sqrt(power), pivoting=True)[2][: held - offset]))
-    spectrum = tuple(Fraction(float(p)).limit_denominator(_FINEST) for p in power)
+    spectrum = tuple(Fraction(float(transform[xi])).limit_denominator(_FINEST) for xi, _ in classes_of(grid, forms))
     try:
-        exact = EnclosedSpectrum(forms, grid, subject.values, spectrum, pivots, World(DIGITS))
+        exact = EnclosedSpectrum(forms, grid, subject.values, spectrum, None, World(DIGITS))
     except (Irrational, OutsideDomain, UnsupportedExpression, ZeroDivisionError):
         return None
-    if not exact.least.a > 0:
-        return None
-    weighed = power * np.array([n for _, n in classes])
-    for i, j in pairs:
-        one, two = (_apart(w, m - offset, subject.starts[m] - offset, weighed) for m in (i, j))
-        columns = np.vstack([w, one * two])
-        columns /= np.linalg.norm(columns, axis=1, keepdims=True) + np.finfo(float).tiny
-        order = qr(columns, pivoting=True)
-        if abs(order[1][-1, len(columns) - 1]) < 1e-8:
-            continue
-        rows = tuple(map(int, order[2][: len(columns)]))
-        found = ModifiedEnergies(subject, grid, spectrum, pivots, (i + 1, j + 1), rows)
+    for i, j in pairs if exact.least.a > 0 else ():
+        places = _places(subject, (i + 1, j + 1), offset)
         try:
-            minor = found.minor_in(exact)
+            rows = middles(exact.rows_of(*places))
+            rows /= np.linalg.norm(rows, axis=1, keepdims=True) + np.finfo(float).tiny
+            classes = columns_of(rows, smallest=1e-8)
+            minor = exact.minor(*places, classes) if classes else None
         except ZeroDivisionError:
             continue
-        if not (minor.a <= 0 <= minor.b):
-            return found
+        if minor is not None and not (minor.a <= 0 <= minor.b):
+            return ModifiedEnergies(subject, grid, spectrum, exact.pivots, (i + 1, j + 1), classes)
     return None
 
 
-def _weights(forms: QuadraticForms, grid: tuple[int, ...]) -> Any:
-    """The weights on the classes in floating point."""
-    half = np.moveaxis(forms.weights(grid), 0, -1)  # the last axis of frequencies has half of them
-    own = [xi if xi[-1] < half.shape[-2] else tuple(-f % n for f, n in zip(xi, grid, strict=True))
-           for xi, _ in classes_of(grid, forms)]
-    return np.stack([half[xi] for xi in own], axis=1)
-
-
-def _apart(w: Any, m: int, before: int, weighed: Any) -> Any:
-    if before <= 0:
-        return w[m]
-    root = np.sqrt(weighed)
-    return w[m] - w[:before].T @ np.linalg.lstsq((w[:before] * root).T, w[m] * root, rcond=None)[0]
+def _places(subject: ModifiedSubject, pair: tuple[int, int], offset: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Which weights the features of a pair have, and how many come before them."""
+    one, two = ((n - 1 - offset, max(0, subject.starts[n - 1] - offset)) for n in pair)
+    return one, two

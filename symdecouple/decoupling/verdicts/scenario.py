@@ -14,15 +14,6 @@ scenario  original set       modified sets      what holds
 3         involutive         not involutive     closed forms on all levels; decoupled as far as hat S_j go
 4         involutive         involutive         full decoupling, and one more feature can be decoupled exactly
 ========  =================  =================  =============================================================
-
-::
-
-    verdicts = Verdicts(features, steps, values)     # nothing runs yet
-    verdicts.original[3]                              # C2 of S_3, a Verdict; its C1 is .independence
-    verdicts.modified[3]                              # C2 of hat S_3
-    verdicts.scenario                                 # Scenario: str() is "4", "2 or better", ...; .reason
-    verdicts.exact                                    # how many decoupled features are proved mutually decoupled
-    print(verdicts)                                   # the table; decides what is missing
 """
 
 from __future__ import annotations
@@ -55,7 +46,7 @@ from symdecouple.families.recognition import family_of
 from symdecouple.flows.steps import Step
 from symdecouple.language.budget import Budget
 from symdecouple.language.feature_set import FeatureSet
-from symdecouple.shown import Shown, Tabled
+from symdecouple.shown import Shown, Tabled, clipped
 from symdecouple.verdict import Status, Verdict
 
 __all__ = ["BLACK_BOX", "Scenario", "Verdicts", "bounds", "is_settled"]
@@ -106,23 +97,13 @@ def bounds(original: Status, modified: Iterable[Status]) -> tuple[int, int]:
 class Verdicts(Tabled):
     """C2 on the original and on the modified sets of a plan.
 
-    Parameters
-    ----------
-    features : FeatureSet
-        Bound, in order, with its groups.
-    steps : sequence of Step
-        How features are brought to their references along closed-form flows, as far as there are flows.
-    values : sequence of Expr or None
-        The references.
-    stopped : str
-        Why there are no more steps.
-    budget : float
-        Seconds for each verdict, and about as many for the whole table when it is printed.
+    `steps` bring features to their references, `values`, along closed-form flows, as far as there are flows; `stopped`
+    tells why there are no more. A verdict takes `budget` seconds, and a printed table about as many.
 
     Attributes
     ----------
     original, modified : Decisions
-        Verdicts on S_k and on hat S_k.
+        Verdicts on S_k and on hat S_k, by k; the C1 of one is its `independence`.
     closures : Decisions
         The involutive closures of S_k: what is decoupled from features 1 to k themselves (Theorem H).
 
@@ -136,17 +117,13 @@ class Verdicts(Tabled):
         Budget(budget)
         self.features, self.steps, self.values = features, tuple(steps), tuple(values)
         self.stopped, self.budget = stopped, budget
-        self.original = Decisions(len(features), self._decide_original)
+        self.original = Decisions[Verdict](
+            len(features), lambda k: check_frobenius(first_features(features, k), budget=budget))
         self.modified = Decisions(len(features), self._decide_modified)
-        self.closures = Decisions(len(features), self._decide_closure)
+        self.closures = Decisions[InvolutiveClosure](
+            len(features), lambda k: involutive_closure(first_features(features, k), budget=budget))
 
     # --- decisions ----------------------------------------------------------------------------------------------
-
-    def _decide_original(self, k: int) -> Verdict:
-        return check_frobenius(first_features(self.features, k), budget=self.budget)
-
-    def _decide_closure(self, k: int) -> InvolutiveClosure:
-        return involutive_closure(first_features(self.features, k), budget=self.budget)
 
     def _decide_modified(self, k: int) -> Verdict:
         if k > len(self.features.symbolic):
@@ -164,18 +141,12 @@ class Verdicts(Tabled):
         if (covariance := affine_covariance(first_features(self.features, k))) is not None:
             return self._by_covariance(covariance, k, clock)
         if obstacle := self.obstacle(k):
-            found = self._in_spectrum(k)
+            are_known = None not in self.values[: self._starts[k - 1]]
+            found = decide_energies(self._subject(k)) if are_known else None
             return self._undecided(k, obstacle) if found is None else found
         if (hats := modified_features(self.features, self.steps, k)) is not None:
             return check_frobenius(hats, budget=clock.remaining)
         return decide_modified(self._subject(k), self.steps, budget=clock.remaining)
-
-    def _in_spectrum(self, k: int) -> Verdict | None:
-        """Try to refute where levels are reached in the frequency domain."""
-        if any(value is None for value in self.values[: self._starts[k - 1]]):
-            return None
-        forms = recognize_quadratic(first_features(self.features, k))
-        return decide_energies(self._subject(k)) if forms is not None and len(forms) == k else None
 
     def _by_covariance(self, covariance: AffineCovariance, k: int, clock: Budget) -> Verdict:
         """Return the verdict of Theorem D, with what can be said about C1."""
@@ -248,12 +219,8 @@ class Verdicts(Tabled):
         """
         for end in self._ends[:-1]:
             if not is_settled(self.modified[end]):
-                return min(self._after(end - 1), len(self.features.symbolic))
+                return min(end, len(self.features.symbolic))
         return len(self.features.symbolic)
-
-    def _after(self, index: int) -> int:
-        """Return the size of the first groups, that of this feature included."""
-        return next(group[-1] + 1 for group in self.features.groups if index in group)
 
     @property
     def scenario(self) -> Scenario:
@@ -292,7 +259,7 @@ class Verdicts(Tabled):
             for decisions in (self.original, self.modified):
                 waits = k not in decisions.decided and time.monotonic() > end
                 cells.append("not asked yet" if waits else _cell(decisions[k]))
-            rows.append((str(k), _clipped(feature.name), *cells))
+            rows.append((str(k), clipped(feature.name, 40), *cells))
         return rows
 
     def _notes(self) -> list[str]:
@@ -345,7 +312,3 @@ def _cell(verdict: Verdict) -> str:
 def _short(verdict: Verdict) -> str:
     i, j = verdict.failing_pair or (0, 0)
     return f"[v{i}, v{j}] leaves its span {verdict.scope}"
-
-
-def _clipped(text: str, width: int = 40) -> str:
-    return text if len(text) <= width else text[: width - 3] + "..."

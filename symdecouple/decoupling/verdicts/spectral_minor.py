@@ -17,6 +17,9 @@ from functools import cached_property
 from itertools import product
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import qr
 from sympy import Expr, S
 
 from symdecouple.calculus.elementary import World
@@ -25,7 +28,7 @@ from symdecouple.calculus.span import determinant
 from symdecouple.families.linear_forms import LinearForm
 from symdecouple.families.quadratic import QuadraticForms
 
-__all__ = ["EnclosedSpectrum", "classes_of", "have_taps", "size_without_wrapping"]
+__all__ = ["EnclosedSpectrum", "classes_of", "columns_of", "have_taps", "middles", "size_without_wrapping"]
 
 Grid = tuple[int, ...]
 Terms = Iterable[tuple[Expr, LinearForm, LinearForm]]
@@ -35,8 +38,9 @@ class EnclosedSpectrum:
     """The powers of a sample on the classes {xi, -xi} of frequencies of one grid, and the weights of features there.
 
     `references` are values of the leading features, the mean included; `powers` are those of `classes_of`, of which the
-    `pivots`, as many as there are quadratic features among the references, follow from these. ZeroDivisionError where
-    their equations may be dependent, UnsupportedExpression where a constant has no enclosure.
+    `pivots`, as many as there are quadratic features among the references, follow from these; by default where that is
+    best conditioned. ZeroDivisionError where their equations may be dependent, UnsupportedExpression where a constant
+    has no enclosure.
 
     >>> from symdecouple.families.quadratic import autocorrelation, recognize_quadratic
     >>> forms = recognize_quadratic(autocorrelation([0, 1]))  # the second moment is 3 on four frequencies
@@ -46,7 +50,7 @@ class EnclosedSpectrum:
     """
 
     def __init__(self, forms: QuadraticForms, grid: Grid, references: Sequence[Expr], powers: Sequence[Fraction],
-                 pivots: Sequence[int], world: World) -> None:
+                 pivots: Sequence[int] | None, world: World) -> None:
         self.forms, self.grid, self.world = forms, grid, world
         self._constants = ValuesAt([Fraction(0)], (1,), world)
         classes = classes_of(grid, forms)
@@ -54,6 +58,9 @@ class EnclosedSpectrum:
         self.weights = self._weights_at([xi for xi, _ in classes])
         self.powers = [world.number(p) for p in powers]
         goals = self._goals(references)
+        if pivots is None:
+            pivots = columns_of(middles(self.weights[: len(goals)]) * np.sqrt(np.array(powers, dtype=float)))
+        self.pivots, self._apart = tuple(pivots), dict[tuple[int, int], list[Any]]()
         known = [n for n in range(len(classes)) if n not in pivots]
         rest = [goal - sum((w[n] * self.counts[n] * self.powers[n] for n in known), world.iv.mpf(0))
                 for goal, w in zip(goals, self.weights, strict=False)]
@@ -68,6 +75,8 @@ class EnclosedSpectrum:
 
     def apart(self, k: int, before: int) -> list[Any]:
         """Return b_k on the classes: w_k less its projection on the first weights, in the inner product sum P u w."""
+        if (k, before) in self._apart:
+            return self._apart[k, before]
         masses = [count * p for count, p in zip(self.counts, self.powers, strict=True)]
 
         def inner(one: Sequence[Any], two: Sequence[Any]) -> Any:
@@ -75,12 +84,17 @@ class EnclosedSpectrum:
 
         first, own = self.weights[:before], self.weights[k]
         slopes = _solved([[inner(a, b) for b in first] for a in first], [inner(a, own) for a in first], self.world)
-        return [v - sum(c * w[n] for c, w in zip(slopes, first, strict=True)) for n, v in enumerate(own)]
+        found = [v - sum(c * w[n] for c, w in zip(slopes, first, strict=True)) for n, v in enumerate(own)]
+        self._apart[k, before] = found
+        return found
 
-    def minor(self, one: tuple[int, int], two: tuple[int, int], rows: Sequence[int]) -> Any:
-        """Return the determinant of w_1, ..., w_K and b_i b_j on K + 1 classes, for two pairs (k, before)."""
-        products = [a * b for a, b in zip(self.apart(*one), self.apart(*two), strict=True)]
-        return determinant([[row[n] for n in rows] for row in [*self.weights, products]], self.world)
+    def rows_of(self, one: tuple[int, int], two: tuple[int, int]) -> list[list[Any]]:
+        """Return w_1, ..., w_K and b_i b_j on the classes, for two pairs (k, before)."""
+        return [*self.weights, [a * b for a, b in zip(self.apart(*one), self.apart(*two), strict=True)]]
+
+    def minor(self, one: tuple[int, int], two: tuple[int, int], classes: Sequence[int]) -> Any:
+        """Return the determinant of these on K + 1 classes."""
+        return determinant([[row[n] for n in classes] for row in self.rows_of(one, two)], self.world)
 
     def _goals(self, references: Sequence[Expr]) -> list[Any]:
         """What the sums over the classes are at the references of quadratic features."""
@@ -108,6 +122,19 @@ class EnclosedSpectrum:
                 row.append(value)
             out.append(row)
         return out
+
+
+def middles(rows: Sequence[Sequence[Any]]) -> NDArray[np.float64]:
+    """Return the middles of intervals."""
+    return np.array([[float(v.mid) for v in row] for row in rows])
+
+
+def columns_of(rows: NDArray[np.float64], smallest: float = 0.0) -> tuple[int, ...]:
+    """Return as many columns as rows on which these are independent, by pivots; none where the last one is smaller."""
+    if not len(rows):
+        return ()
+    triangle, order = qr(rows, mode="r", pivoting=True)
+    return tuple(map(int, order[: len(rows)])) if abs(triangle[-1, len(rows) - 1]) >= smallest else ()
 
 
 def have_taps(forms: QuadraticForms) -> bool:

@@ -45,6 +45,7 @@ from symdecouple.numeric.samples.matrix import (
     as_rows,
     doubtful_axes,
     normalized_axes,
+    taken,
 )
 from symdecouple.numeric.samples.weights import WeighedRows, WeightRows
 
@@ -175,10 +176,8 @@ def fill(
     if nan_policy == "raise":
         raise_on_nan(answer, [i for i, sample in odd if sample.has_nan])
     for which in _matrices(np.flatnonzero(plain), rows):
-        is_run = which[-1] - which[0] + 1 == len(which)  # then a view will do
-        chosen = rows[which[0] : which[-1] + 1] if is_run else rows[which]
         is_kept = rows.dtype == np.float32 or (rows.shape[1] > _WIDENED and rows.dtype.itemsize <= 4)
-        values = np.ascontiguousarray(chosen, dtype=None if is_kept else np.float64)
+        values = np.ascontiguousarray(taken(rows, which), dtype=None if is_kept else np.float64)
         answer.put(which, kernel(SampleMatrix(values, low[which].astype(np.float64), high[which].astype(np.float64))))
     for which, matrix in _odd_matrices(answer, odd, nan_policy):
         answer.put(which, kernel(matrix))

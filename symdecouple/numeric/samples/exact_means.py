@@ -17,10 +17,22 @@ from symdecouple.numeric.samples.batch import SINGLE, Answer, as_rows
 from symdecouple.numeric.samples.intake import Numbers, exact, is_exact_in_float64
 from symdecouple.numeric.samples.weights import WeightRows, present_in
 
-__all__ = ["exact_rows", "single_values"]
+__all__ = ["exact_rows", "put_exact"]
 
 
-def single_values(
+def put_exact(
+    answer: Answer, given: Numbers, axes: tuple[int, ...], weighed: WeightRows | None, order: int, added: float = 0.0
+) -> None:
+    """Put means, and variances with something added, right among moments up to an order."""
+    for i, value in _single_values(answer, given, axes, weighed):
+        answer.values[i, : min(order, 2)] = (value, added)[:order]
+        if order < 3:
+            del answer.refusals[i]
+    for i, mean, variance in exact_rows(answer, given, axes, weighed):
+        answer.values[i, : min(order, 2)] = (mean, variance + added)[:order]
+
+
+def _single_values(
     answer: Answer, given: Numbers, axes: tuple[int, ...], weighed: WeightRows | None
 ) -> Iterator[tuple[int, float]]:
     """The only value of each row that was refused because it has no other: its mean; its variance is zero."""

@@ -36,6 +36,7 @@ __all__ = [
     "normalized_axes",
     "row_scales",
     "scaled_weights",
+    "taken",
 ]
 
 FloatArray: TypeAlias = NDArray[np.float64]
@@ -94,6 +95,12 @@ def scaled_weights(weights: FloatArray) -> FloatArray:
     exponent = np.frexp(weights.max(axis=1))[1]
     scaled: FloatArray = np.ldexp(weights, -exponent[:, None])
     return scaled
+
+
+def taken(rows: NDArray[Any], which: NDArray[Any]) -> NDArray[Any]:
+    """Return some rows, whose places increase; no copy where they are one after the other."""
+    is_run = len(which) > 0 and int(which[-1] - which[0]) + 1 == len(which)
+    return rows[int(which[0]) : int(which[-1]) + 1] if is_run else rows[which]
 
 
 def row_scales(rows: FloatArray) -> FloatArray:
