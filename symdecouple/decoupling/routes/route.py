@@ -50,8 +50,6 @@ class AtLevel:
         steps, added up (`PreciseImposed.error`).
     adjoint : StepAdjoint or None
         The way back to another level, where the samples came from there.
-    pace : array (R,) or None
-        How long the steps of the narrow path may be (`narrow_path.Imposed`), for the level after it.
     """
 
     values: Array
@@ -60,7 +58,6 @@ class AtLevel:
     refusals: dict[int, Outcome] = field(default_factory=dict)
     error: Array | None = None
     adjoint: StepAdjoint | None = None
-    pace: Array | None = None
 
 
 @dataclass(frozen=True, slots=True)
