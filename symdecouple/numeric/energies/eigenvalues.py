@@ -70,17 +70,11 @@ class Lines(NamedTuple):
         places: list[tuple[int, int]] = []
         scales: list[float] = []
         for sheet in sheets:
-            rows = max(1, _CHUNK // sheet.shape[1])
-            highest = [np.abs(sheet[s : s + rows]).max() for s in range(0, len(sheet), rows)]
-            first = int(np.argmax(highest)) * rows
-            s, t = np.unravel_index(np.abs(sheet[first : first + rows]).argmax(), (rows, sheet.shape[1]))
-            s += first
+            s, t = np.unravel_index(np.abs(sheet).argmax(), sheet.shape)
             scales.append(float(sheet[s, t]))
             top = scales[-1] if scales[-1] else 1.0
             places.append((_place(outer, sheet[:, t] / top), _place(inner, sheet[s] / top)))
-            one, other = outer[places[-1][0]], inner[places[-1][1]]
-            if not all(_agree(sheet[s : s + rows] / top, np.outer(one[s : s + rows], other))
-                       for s in range(0, len(sheet), rows)):
+            if not _agree(sheet / top, np.outer(outer[places[-1][0]], inner[places[-1][1]])):
                 return None
         return cls(np.array(outer), np.array(inner), np.array(places, dtype=np.intp).T.copy(), np.array(scales))
 
