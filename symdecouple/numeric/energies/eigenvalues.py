@@ -23,7 +23,6 @@ __all__ = ["EPS", "Coarse", "Columns", "Lines", "Tables"]
 EPS = float(np.finfo(np.float64).eps)
 
 _CHUNK = 2**14  # frequencies worked on at a time: 128 KiB, so that what is made of them stays in the cache
-_KEPT = 2**21  # products of eigenvalues that are kept, 16 MiB
 _NODES = 32  # about so many frequencies of an axis are in a coarse start: 4 or 5 sums to rounding from there
 _LONGEST = 2**12  # frequencies of an axis, with a matrix of 1 MiB for them
 _ROUNDING = 32 * EPS  # of a response, over the largest
@@ -156,7 +155,6 @@ class Columns:
         self.count = lines.outer.shape[1] * lines.inner.shape[1]
         outer, inner = np.abs(lines.outer).max(axis=1), np.abs(lines.inner).max(axis=1)
         self.largest = np.abs(lines.scales) * (outer[lines.places[0]] * inner[lines.places[1]])
-        self._products: dict[int, FloatArray] = {}
 
     def __len__(self) -> int:
         return len(self.lines.scales)
@@ -208,17 +206,13 @@ class Columns:
         return (slice(start, min(start + step, n)) for start in range(0, n, step))
 
     def products(self, part: slice) -> FloatArray:
-        """Return w_i w_j for i <= j at a part of the frequencies; kept where they are few."""
-        if part.start in self._products:
-            return self._products[part.start]
+        """Return w_i w_j for i <= j at a part of the frequencies."""
         columns, count = self.at(part), len(self) * (len(self) + 1) // 2
         products = np.empty((count, columns.shape[1]))
         at = 0
         for i in range(len(self)):
             np.multiply(columns[i:], columns[i], out=products[at : at + len(self) - i])
             at += len(self) - i
-        if count * self.count <= _KEPT:
-            self._products[part.start] = products
         return products
 
 

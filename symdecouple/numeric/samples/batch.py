@@ -74,7 +74,6 @@ _Found = TypeVar("_Found")
 _MATRIX = 2**18  # elements handed to a kernel at once: 2 MiB, so that no temporary grows with the batch
 _WIDENED = 2**17  # numbers of a row that are made float64 beforehand; of longer ones in 32 bits or less, parts are, as
 # they are read: nothing of the row's length is made
-_STRIDED_ROWS = 8  # rows copied together where samples lie across memory: one cache line holds eight float64
 _NAMED = 5  # indices spelt out in a message
 _DOUBTFUL = 100  # samples of two values: so many pairs are rather two samples, unless the axis was named
 
@@ -214,9 +213,7 @@ def _plain_rows(
 
 def _matrices(which: IntArray, rows: NDArray[Any]) -> Iterator[IntArray]:
     """Row indices in portions of about 2**18 elements."""
-    n_samples = max(1, rows.shape[1])
-    at_least = 1 if rows.flags.c_contiguous else _STRIDED_ROWS
-    step = max(at_least, _MATRIX // n_samples)
+    step = max(1, _MATRIX // max(1, rows.shape[1]))
     return (which[i : i + step] for i in range(0, len(which), step))
 
 
