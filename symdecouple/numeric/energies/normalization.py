@@ -44,7 +44,6 @@ class EnergyLevel:
         a; 0 for features that are not imposed.
     residual : array (R,)
         Largest abs(f_j - v_j)/(size + abs(v_j)) of an imposed feature, size the sum of abs(w_j) P.
-    iterations : int array (R,)
     pullback : callable
         Takes gradients at `values`, (R, N), of functions of them; returns those at the signals, (R, N).
     refusals : dict
@@ -54,7 +53,6 @@ class EnergyLevel:
     values: FloatArray
     parameters: FloatArray
     residual: FloatArray
-    iterations: IntArray
     pullback: Callable[[FloatArray], FloatArray] = field(repr=False)
     refusals: dict[int, Outcome] = field(default_factory=dict)
 
@@ -149,7 +147,7 @@ class Energies:
             values -= values.mean(axis=1, keepdims=True)
             values += goals[:, :1]
         count = len(rows)
-        return EnergyLevel(values, np.zeros((count, len(self.bands))), np.zeros(count), np.zeros(count, dtype=np.intp),
+        return EnergyLevel(values, np.zeros((count, len(self.bands))), np.zeros(count),
                            lambda covectors: covectors - k * covectors.mean(axis=1, keepdims=True))
 
     def _goals(self, rows: FloatArray, targets: ArrayLike) -> FloatArray:
@@ -169,8 +167,7 @@ def _imposed(task: EnergyProblems, rows: FloatArray, open_: IntArray, wanted: ND
     spectrum, bands, mean = task.spectrum, task.bands, task.mean
     size = bands.grid.size
     parameters, residual = np.full((len(rows), len(bands)), np.nan), np.full(len(rows), np.nan)
-    iterations = np.zeros(len(rows), dtype=np.intp)
-    parameters[open_], residual[open_], iterations[open_] = found.parameters, found.residual, found.iterations
+    parameters[open_], residual[open_] = found.parameters, found.residual
     good = np.array([q for q, r in enumerate(open_.tolist()) if r not in refusals], dtype=np.intp)
     kept = open_[good]
     halves = found.parameters[good] / 2
@@ -208,4 +205,4 @@ def _imposed(task: EnergyProblems, rows: FloatArray, open_: IntArray, wanted: ND
         out[kept[smooth]] = np.concatenate(moved)
         return out
 
-    return EnergyLevel(values, parameters, residual, iterations, pullback, refusals)
+    return EnergyLevel(values, parameters, residual, pullback, refusals)
