@@ -96,13 +96,13 @@ def in_float64() -> None:
 
 def in_many_digits() -> None:
     row: Any = [1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233]
-    print(f"\n{'x..x^6, N = 12':24}{'digits':>8}{'level':>7}{'seconds':>9}{'steps':>7}{'gradients':>11}{'error':>10}")
+    print(f"\n{'x..x^6, N = 12':24}{'digits':>8}{'level':>7}{'seconds':>9}{'steps':>7}{'error':>10}")
     for digits in (15, 30):
         y = row
         for k, target in enumerate((0, 1, 0, 3, 0), 1):
             spent, moved = seconds(lambda y=y, k=k, target=target, d=digits: follow_mp(POWERS, y, k, target, d))
             y = moved.values
-            print(f"{'':24}{digits:8}{k:7}{spent:9.2f}{moved.steps:7}{moved.evaluations:11}"
+            print(f"{'':24}{digits:8}{k:7}{spent:9.2f}{moved.steps:7}"
                   f"{mpmath.nstr(moved.error, 2):>10}", flush=True)
 
 

@@ -58,9 +58,9 @@ class Checkpoint:
         for index, row in zip(answered, values, strict=True):
             batch.put(int(index), row)
         for index, *outcome in outcomes["refused"]:
-            batch.refuse(index, Outcome(*outcome))
+            batch.refusals[index] = Outcome(*outcome)
         for index, *outcome in outcomes["noted"]:
-            batch.note(index, Outcome(*outcome))
+            batch.notes[index] = Outcome(*outcome)
         return set(map(int, rows))
 
     def keep(self, batch: Batch, rows: set[int]) -> None:

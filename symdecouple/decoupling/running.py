@@ -111,7 +111,7 @@ class Running:
             own, row = found.values[r] if is_feature else None, batch.rows[index[r]]
             outcome = self.application.judged(row, symptom, own) if not batch.is_doubled else SINGLE
             if self.perturbation is None:
-                batch.refuse(int(index[r]), outcome)
+                batch.refusals[int(index[r])] = outcome
             else:
                 again[r] = RefusedRow(row.astype(np.float32) if batch.single else row, outcome, own)
         if again and self.perturbation is not None:
@@ -133,10 +133,10 @@ class Running:
 
         for r, tried in zip(again, second.tried(ask), strict=True):
             if tried.values is None:
-                batch.refuse(int(index[r]), tried.outcome)
+                batch.refusals[int(index[r])] = tried.outcome
                 continue
             batch.put(int(index[r]), tried.values)
-            batch.note(int(index[r]), tried.outcome)
+            batch.notes[int(index[r])] = tried.outcome
             kept[:, r] = known[:, tried.place]
 
     def _numbers(self, rows: Array) -> Array:

@@ -34,7 +34,7 @@ from symdecouple.numeric.samples.batch import (
 )
 from symdecouple.numeric.samples.exact_means import exact_rows
 from symdecouple.numeric.samples.intake import Numbers, check_choice, missing_entries, take_numbers
-from symdecouple.numeric.samples.weights import WeightRows
+from symdecouple.numeric.samples.weights import WeightRows, present_in
 from symdecouple.shown import Shown
 from symdecouple.stats.columns import asked_correlation, with_correlation
 from symdecouple.tables.labelled import keeps_labels
@@ -288,16 +288,8 @@ def _lay_singles(answer: Answer, rows: NDArray[Any], present: NDArray[np.bool_])
 
 def _present(given: Numbers, axes: tuple[int, ...], weighed: WeightRows | None) -> NDArray[np.bool_]:
     """Which entries count: neither NaN nor masked nor of weight 0."""
-    rows = as_rows(given.array, axes)
-    present = ~missing_entries(rows)
-    if given.masked is not None:
-        present &= ~as_rows(given.masked, axes)
-    if weighed is not None:
-        weights, omitted = weighed.of_rows(np.arange(len(rows)))
-        present &= (weights != 0) & ~np.isnan(weights)
-        if omitted is not None:
-            present &= ~omitted
-    return present
+    present = present_in(given, axes, weighed) & ~missing_entries(as_rows(given.array, axes))
+    return present if weighed is None else present & ~np.isnan(weighed.of_rows(np.arange(len(present)))[0])
 
 
 def _matched(answer: Answer, present: NDArray[np.bool_], asked: Sequence[FloatArray | None], is_weighed: bool

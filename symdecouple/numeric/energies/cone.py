@@ -19,14 +19,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
 from symdecouple.numeric.energies.eigenvalues import EPS, Columns
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
-__all__ = ["Dependence", "Membership", "cone_membership_of", "dependence_of", "highest", "some", "units_of",
-           "witnesses"]
+__all__ = ["Dependence", "Membership", "cone_membership_of", "dependence_of", "highest", "some", "units_of"]
 
 _TOLERANCE = 1e-12  # of unit vectors: as near to the boundary from outside as the iteration gets from inside
 _CLEAR = 1e-4  # what a constraint is below on a face; half of it is what 1e-16 of another one can buy there
@@ -34,7 +32,6 @@ _SCALES = 1.0, 1e-6  # HiGHS keeps constraints to 1e-10: what is left is solved 
 _PRECISE = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 _VIOLATED = 1e-9  # of a constraint that is not there yet, in the unit of the step
 _ADDED = 64  # constraints added at a time
-_SETS, _LOOKED_AT, _PIVOT = 3, 2**12, 1e-6  # of witnesses; frequencies for them; the last pivot over the first one
 
 Parts = Callable[[], Iterable[FloatArray]]  # some columns after the others, from the first one each time
 
@@ -250,31 +247,3 @@ def _extreme(units: Parts, m: int) -> tuple[FloatArray, IntArray]:
         first += part.shape[1]
     places, which = np.unique(places, return_index=True)
     return columns[:, which], places
-
-
-def witnesses(columns: Columns) -> IntArray:
-    """Return frequencies at which M features are clearly independent: rows (K, M), K up to 3, none if there are none.
-
-    They are the pivots of eigenvalues over their largest. Frequency zero is none of them, as a signal with mean zero
-    has no power there. Of many frequencies 4096 are looked at, the same ones each time.
-
-    Examples
-    --------
-    >>> witnesses(Columns(np.array([[4.0, 2, 0, 1], [0, 2, 4, 1]]), (4,))).tolist()
-    [[2, 1]]
-    """
-    m, count, inner = len(columns), columns.count, columns.lines.inner.shape[1]
-    places = np.arange(1, count, dtype=np.intp)
-    if len(places) > _LOOKED_AT:
-        places = np.sort(np.random.default_rng(0).choice(places, _LOOKED_AT, replace=False))
-    lines, found = columns.lines, list[IntArray]()
-    values = lines.outer[lines.places[0][:, None], places // inner] * lines.inner[lines.places[1][:, None],
-                                                                                  places % inner]
-    values *= (lines.scales / np.where(columns.largest > 0, columns.largest, 1))[:, None]
-    while len(found) < _SETS and len(places) >= m > 0:
-        triangle, order = scipy.linalg.qr(values, mode="r", pivoting=True)
-        if not abs(triangle[m - 1, m - 1]) > _PIVOT * abs(triangle[0, 0]):
-            break
-        found.append(places[order[:m]])
-        places, values = np.delete(places, order[:m]), np.delete(values, order[:m], axis=1)
-    return np.array(found, dtype=np.intp).reshape(-1, m)

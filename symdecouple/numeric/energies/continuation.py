@@ -43,15 +43,12 @@ def tilt_by_continuation(problems: Problems, given: FloatArray | None = None) ->
 def _followed(problem: Problems, fixed: FloatArray) -> Tilted:
     shares = problem.shares[problem.owner]
     logs = np.log(np.where(shares > 0, shares, 1))
-    wanted, iterations = problem.wanted[0], 0
+    wanted = problem.wanted[0]
 
     def solved(t: float, a: FloatArray, most: int) -> Tilted:
-        nonlocal iterations
         eased = replace(problem, shares=np.where(shares > 0, np.exp(t * logs), 0), owner=np.zeros(1, dtype=np.intp),
                         log_scale=t * problem.log_scale)
-        found = tilt(eased, most, np.where(wanted, a, t * fixed)[None])
-        iterations += int(found.iterations[0])
-        return found
+        return tilt(eased, most, np.where(wanted, a, t * fixed)[None])
 
     def is_solved(found: Tilted) -> bool:
         return bool(found.converged[0] or found.residual[0] <= _REACHED)
@@ -72,6 +69,5 @@ def _followed(problem: Problems, fixed: FloatArray) -> Tilted:
         if not further.residual[0] < found.residual[0]:
             break
         found = further
-    found.iterations[:] = iterations
     found.converged[:] = t == 1 and is_solved(found)
     return found

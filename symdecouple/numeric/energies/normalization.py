@@ -16,7 +16,7 @@ convergence".
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -44,7 +44,6 @@ class EnergyLevel:
         a; 0 for features that are not imposed.
     residual : array (R,)
         Largest abs(f_j - v_j)/(size + abs(v_j)) of an imposed feature, size the sum of abs(w_j) P.
-    iterations : int array (R,)
     pullback : callable
         Takes gradients at `values`, (R, N), of functions of them; returns those at the signals, (R, N).
     refusals : dict
@@ -54,7 +53,6 @@ class EnergyLevel:
     values: FloatArray
     parameters: FloatArray
     residual: FloatArray
-    iterations: IntArray
     pullback: Callable[[FloatArray], FloatArray] = field(repr=False)
     refusals: dict[int, Outcome] = field(default_factory=dict)
 
@@ -149,7 +147,7 @@ class Energies:
             values -= values.mean(axis=1, keepdims=True)
             values += goals[:, :1]
         count = len(rows)
-        return EnergyLevel(values, np.zeros((count, len(self.bands))), np.zeros(count), np.zeros(count, dtype=np.intp),
+        return EnergyLevel(values, np.zeros((count, len(self.bands))), np.zeros(count),
                            lambda covectors: covectors - k * covectors.mean(axis=1, keepdims=True))
 
     def _goals(self, rows: FloatArray, targets: ArrayLike) -> FloatArray:
@@ -166,26 +164,26 @@ class Energies:
 
 def _imposed(task: EnergyProblems, rows: FloatArray, open_: IntArray, wanted: NDArray[np.bool_], found: Tilted,
              refusals: dict[int, Outcome], k: int) -> EnergyLevel:
-    spectrum, bands = task.spectrum, task.bands
+    spectrum, bands, mean = task.spectrum, task.bands, task.mean
     size = bands.grid.size
     parameters, residual = np.full((len(rows), len(bands)), np.nan), np.full(len(rows), np.nan)
-    iterations = np.zeros(len(rows), dtype=np.intp)
-    parameters[open_], residual[open_], iterations[open_] = found.parameters, found.residual, found.iterations
+    parameters[open_], residual[open_] = found.parameters, found.residual
     good = np.array([q for q, r in enumerate(open_.tolist()) if r not in refusals], dtype=np.intp)
     kept = open_[good]
     halves = found.parameters[good] / 2
     values = spectrum.all_tilted(kept, halves)
-    if task.mean:
+    if mean:
         values += task.goals[:, :1]  # NaN stays
     # Where features depend on each other, the motion has no derivative at this signal.
-    smooth = np.flatnonzero(wanted[good].sum(axis=1) == k - task.mean)
+    smooth = np.flatnonzero(wanted[good].sum(axis=1) == k - mean)
+    spectrum = replace(spectrum, transforms=spectrum.transforms[:0].copy())  # made again where gradients are asked for
 
     def pullback(covectors: FloatArray) -> FloatArray:
-        out = None if len(smooth) == len(rows) == 1 else np.full(rows.shape, np.nan)
+        moved = [np.empty((0, size))]
         for some in bands.grid.groups(len(smooth)):
             these, here = kept[smooth[some]], good[smooth[some]]
-            given, own = bands.grid.forward(covectors if len(these) == len(rows) else covectors[these]), (
-                spectrum.again(rows, these))
+            given = bands.grid.forward(covectors if len(these) == len(rows) else covectors[these])
+            own = spectrum.again(rows, these)
             products = given.real * own.real
             products += given.imag * own.imag
             factors = bands.along(halves[smooth[some]])
@@ -198,14 +196,13 @@ def _imposed(task: EnergyProblems, rows: FloatArray, open_: IntArray, wanted: ND
             own *= factors
             own *= bands.along(coefficients * (np.exp(unit) / size**2)[:, None])
             given -= own
-            del own
             given *= factors
-            if task.mean:
+            del own, factors
+            if mean:
                 given[bands.grid.zero] = 0
-            if out is None:
-                return bands.grid.inverse(given)
-            out[these] = bands.grid.inverse(given)
-        assert out is not None
+            moved.append(bands.grid.inverse(given))
+        out = np.full(rows.shape, np.nan)
+        out[kept[smooth]] = np.concatenate(moved)
         return out
 
-    return EnergyLevel(values, parameters, residual, iterations, pullback, refusals)
+    return EnergyLevel(values, parameters, residual, pullback, refusals)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import Outcome
-from symdecouple.numeric.energies.cone import Dependence, cone_membership_of, dependence_of, witnesses
+from symdecouple.numeric.energies.cone import Dependence, cone_membership_of, dependence_of
 from symdecouple.numeric.energies.continuation import tilt_by_continuation
 from symdecouple.numeric.energies.energy_range import energy_range
 from symdecouple.numeric.energies.frequencies import Bands
@@ -81,7 +81,7 @@ class EnergyProblems:
         """How features depend on each other at the active frequencies of a row."""
         if row not in self._known:
             shares = self.spectrum.shares[row]
-            is_whole = bool(shares[self.offset :].all()) or bool((shares[_witnesses(self.bands)] > 0).all(axis=1).any())
+            is_whole = bool(shares[self.offset :].all())
             self._known[row] = _whole(self.bands, self.offset) if is_whole else dependence_of(self.bands, shares > 0)
         return self._known[row]
 
@@ -131,12 +131,10 @@ class EnergyProblems:
             known = np.pad(known, ((0, 0), (0, m - known.shape[1])))
         targets = known[rows] * wanted
         largest = np.abs(targets).max(axis=1)
-        is_silent = None if np.count_nonzero(largest) == len(largest) else largest == 0
-        if is_silent is not None:
-            largest[is_silent] = 1
+        is_silent = largest == 0
+        largest[is_silent] = 1
         log_scale = np.log(largest) - spectrum.log_power[rows]
-        if is_silent is not None:
-            log_scale[is_silent] = 0
+        log_scale[is_silent] = 0
         targets /= largest[:, None]
         return Problems(self.bands, spectrum.shares, rows, wanted, targets, log_scale)
 
@@ -243,13 +241,6 @@ def _shaken(found: Tilted, wanted: NDArray[np.bool_], bands: Bands, which: IntAr
 
 
 _KNOWN: WeakKeyDictionary[Bands, dict[int, Dependence]] = WeakKeyDictionary()
-_WITNESSES: WeakKeyDictionary[Bands, IntArray] = WeakKeyDictionary()
-
-
-def _witnesses(bands: Bands) -> IntArray:
-    if bands not in _WITNESSES:
-        _WITNESSES[bands] = witnesses(bands)
-    return _WITNESSES[bands]
 
 
 def _whole(bands: Bands, first: int) -> Dependence:

@@ -87,7 +87,6 @@ class Tilted:
     residual : array (Q,)
         Largest abs(value - v)/(size + abs(v)) of an imposed feature.
     converged : bool array (Q,)
-    iterations : int array (Q,)
     coefficients : array (Q, M), optional
         What solves the system of the wanted features with the column of the one after them; NaN where not known.
     """
@@ -100,7 +99,6 @@ class Tilted:
     matrix: FloatArray
     residual: FloatArray
     converged: NDArray[np.bool_]
-    iterations: IntArray
     coefficients: FloatArray | None = None
 
     @classmethod
@@ -155,7 +153,7 @@ def sums(bands: Columns, shares: FloatArray, owner: IntArray, parameters: FloatA
     matrix = np.empty((count, m, m))
     matrix[:, upper[0], upper[1]] = matrix[:, upper[1], upper[0]] = packed
     return Tilted(parameters, shift, total, values, sizes if bands.is_signed else values, matrix,
-                  np.full(count, np.nan), np.zeros(count, dtype=np.bool_), np.zeros(count, dtype=np.intp))
+                  np.full(count, np.nan), np.zeros(count, dtype=np.bool_))
 
 
 def each(rows: FloatArray, matrix: FloatArray) -> FloatArray:
@@ -192,7 +190,6 @@ def tilt(problems: Problems, most: int, start: FloatArray | None = None) -> Tilt
         is_good &= ~worse
         found.put(open_, there, is_good)
         found.residual[open_[is_good]] = residual[is_good]
-        found.iterations[open_] += 1
         found.converged[open_] = is_last | (is_good & (residual <= 4 * EPS))
         open_ = open_[~found.converged[open_]]
     found.converged &= found.residual <= _ACCURATE

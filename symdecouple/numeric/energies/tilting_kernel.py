@@ -66,7 +66,7 @@ class Posed(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """Of each problem a; exponent, total, values and matrix; residual, 1 where converged, and steps; coefficients."""
+    """Of each problem a; exponent, total, values and matrix; residual, and 1 where converged; coefficients."""
 
     parameters: FloatArray
     sums: FloatArray
@@ -95,7 +95,7 @@ def tilt_levels(problems: Problems, most: int, own: IntArray) -> Tilted:
     spans = list(pairwise([*begins[:: 1 + _TOGETHER // bands.count], count]))
 
     def solved(some: Columns, power: FloatArray, enough: float, starts: FloatArray) -> Reached:
-        reached = Reached(*(np.empty((count, size)) for size in (m, 2 + m + m * m, 3, m)))
+        reached = Reached(*(np.empty((count, size)) for size in (m, 2 + m + m * m, 2, m)))
         for span in spans:
             _kernel()(_search(some.tables, power, enough), starts, posed, reached, most, span)
         return reached
@@ -107,7 +107,7 @@ def tilt_levels(problems: Problems, most: int, own: IntArray) -> Tilted:
     reached = solved(bands, problems.shares, 0.0, starts)
     sums, state, values = reached.sums, reached.state, reached.sums[:, 2 : 2 + m]
     return Tilted(reached.parameters, sums[:, 0], sums[:, 1], values, values, sums[:, 2 + m :].reshape(-1, m, m),
-                  state[:, 0], state[:, 1] > 0, state[:, 2].astype(np.intp), reached.coefficients)
+                  state[:, 0], state[:, 1] > 0, reached.coefficients)
 
 
 def warm() -> None:
@@ -135,8 +135,8 @@ def levels_solved(search: Search, starts: FloatArray, posed: Posed, reached: Rea
             before = starts[q - 1, j] if is_next else 0.0
             a[j] = reached.parameters[q - 1, j] * want[j] if is_next else 0.0
             a[j] += starts[q, j] - before * want[j] if has_start else 0.0
-        residual, is_done, steps = _lowered(search, posed, q, most, a, reached.sums[q])
-        reached.state[q, 0], reached.state[q, 2], last = residual, steps, row
+        residual, is_done = _lowered(search, posed, q, most, a, reached.sums[q])
+        reached.state[q, 0], last = residual, row
         reached.state[q, 1] = 1.0 if is_done and (residual <= _ACCURATE or search.enough > 0) else 0.0
         if search.enough == 0:
             _column_solved(reached.sums[q], want, posed.own[q], search.small, reached.coefficients[q])
@@ -150,10 +150,10 @@ def _search(bank: Tables, power: FloatArray, enough: float) -> Search:
 
 
 def _lowered(search: Search, posed: Posed, q: int, most: int, a: FloatArray, here: FloatArray
-             ) -> tuple[float, bool, int]:
+             ) -> tuple[float, bool]:
     """Solve one problem from `a`; `here` gets the sums at the end, but at few frequencies, whose last step is enough.
 
-    Returns the residual, whether the search came to an end, and how many steps it took. See `tilting.tilt`.
+    Returns the residual, and whether the search came to an end. See `tilting.tilt`.
     """
     m, want, target, log_scale, small = len(a), posed.wanted[q], posed.targets[q], posed.log_scale[q], search.small
     power = search.power[posed.owner[q]]
@@ -186,16 +186,16 @@ def _lowered(search: Search, posed: Posed, q: int, most: int, a: FloatArray, her
             residual = after
             is_done = after <= 4 * _EPS
         if is_done or is_last or steps >= most:
-            return residual, is_done or is_last, steps
+            return residual, is_done or is_last
         uphill = _directions(here, posed, q, goal, gap, newton, other, scratch)
         longest = _reach(newton, _NEAR, power, search)
         if not abs(uphill) + longest < math.inf:
-            return residual, False, steps
+            return residual, False
         is_far = longest > _NEAR
         if longest <= search.enough:
             for j in range(m):
                 a[j] += newton[j]
-            return residual, True, steps
+            return residual, True
         by_logarithm, factor = by_logarithm and is_far and uphill > 0, 1.0
         if by_logarithm:
             length = _reach(other, radius, power, search)

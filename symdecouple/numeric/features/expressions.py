@@ -7,7 +7,7 @@ inside the caller's precision context.
 
 Averages are taken as they were declared: ``Mean((x - Mean(x))**4)`` is computed by two passes, as a careful user would.
 
-Derivatives run through the same graph, forwards and backwards. With s_i = Mean(phi_i) the averages in their order,
+Derivatives run backwards through the same graph. With s_i = Mean(phi_i) the averages in their order,
 
 .. math::
 
@@ -117,26 +117,6 @@ class Compiled:
         return [_spread(output(values, *arguments, *known), shape, values.dtype == object)
                 for output, shape in zip(outputs, self._shapes(values), strict=True)]
 
-    def derivative(self, values: Array, direction: Array, *arguments: Any) -> list[Array]:
-        """Return the derivatives D_u along a field u, of the shapes that the expressions have.
-
-        Parameters
-        ----------
-        values : array (..., N)
-        direction : array (..., N)
-            The numbers of u; further leading axes are further fields at the same sample vectors.
-        *arguments : arrays (..., 1) or scalars
-            Held constant.
-        """
-        steps, outputs = self._partials(values.dtype == object)
-        known = self._intermediate(values, arguments)
-        along: list[Any] = []
-        for step, partials in zip(self._steps, steps, strict=True):
-            found = partials.along(direction, along, (values, *arguments, *known))
-            along.append(step.of(found, direction.shape, self._grid))
-        slopes = (output.along(direction, along, (values, *arguments, *known)) for output in outputs)
-        return [_spread(d, shape) for d, shape in zip(slopes, self._shapes(direction), strict=True)]
-
     def pullback(self, values: Array, weights: Sequence[Any], *arguments: Any) -> Array:
         r"""Return the field p with Mean(p u) = sum of <w_i, D_u e_i> for every field u.
 
@@ -147,7 +127,8 @@ class Compiled:
         ----------
         values : array (..., N)
         weights : sequence of arrays
-            One for each expression, (..., N) or (..., 1) as the expression; further leading axes as in `derivative`.
+            One for each expression, (..., N) or (..., 1) as the expression; further leading axes are further weights at
+            the same sample vectors.
         *arguments : arrays (..., 1) or scalars
 
         Returns
@@ -239,12 +220,10 @@ class _Step:
     body: Expr
     filter: Filter | None
 
-    def of(self, found: Any, shape: tuple[int, ...], grid: tuple[int, ...] | None, precise: bool = False) -> Any:
-        """Return the step, or its derivative, from the numbers of its body."""
+    def of(self, found: Any, shape: tuple[int, ...], grid: tuple[int, ...] | None, precise: bool) -> Any:
+        """Return the step from the numbers of its body."""
         if self.filter is None:
             return average(found, shape)
-        if isinstance(found, int) and found == 0:
-            return found
         return filtered(self.filter, _spread(found, shape, precise), grid)
 
     def collected(self, part: Any, shape: tuple[int, ...]) -> Any:
@@ -268,14 +247,6 @@ class _Partials:
         self._steps = [j for j, partial in by_step.items() if partial != 0]
         self._function = function_of(symbols, [slope, *(by_step[j] for j in self._steps)], multiprecision)
         self._count = len(symbols)
-
-    def along(self, direction: Array, along: list[Any], inputs: tuple[Any, ...]) -> Any:
-        """Return D_u of the expression; `along` are those of the steps."""
-        slope, *partials = self._at(inputs)
-        total: Any = slope * direction if self._has_slope else 0
-        for j, partial in zip(self._steps, partials, strict=True):
-            total = total + partial * along[j]
-        return total
 
     def back(self, weight: Any, inputs: tuple[Any, ...]) -> tuple[Any, list[tuple[int, Any]]]:
         """Return the weight times the slope, and (j, weight times the derivative by step j)."""

@@ -109,7 +109,7 @@ class CompiledFeatures:
         ----------
         rows : array (..., N)
         weights : array (..., count, N)
-            Further leading axes as in `Compiled.derivative`.
+            Further leading axes as in `Compiled.pullback`.
 
         Returns
         -------

@@ -242,13 +242,5 @@ def _is_ours(function: Any) -> bool:
     return isinstance(function, FunctionType) and function.__module__.partition(".")[0] == _PACKAGE
 
 
-def _choose(condition: Any, one: Any, other: Any) -> Any:
-    return one if condition else other
-
-
-def _itself(condition: Any) -> Any:
-    return condition
-
-
 # What stands for functions of arrays where there is a single value; numba's own may return arrays without axes.
-_SINGLE: dict[Any, Callable[..., Any]] = {np.where: _choose, np.all: _itself}
+_SINGLE: dict[Any, Any] = {np.where: lambda condition, one, other: one if condition else other, np.all: lambda one: one}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -61,9 +60,4 @@ def share_rows(
     asked = os.environ.get("NUMBA_NUM_THREADS", "")
     most = min(cores(), int(asked)) if asked.isdigit() and int(asked) else cores()
     parts = np.array_split(which, min(most, n_parts))
-    threads = [threading.Thread(target=kernel, args=(part, values, *others)) for part in parts[1:]]
-    for thread in threads:
-        thread.start()
-    kernel(parts[0], values, *others)
-    for thread in threads:
-        thread.join()
+    each(lambda part: kernel(part, values, *others), parts, len(parts))

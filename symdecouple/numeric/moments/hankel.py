@@ -25,6 +25,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from symdecouple.numeric.moments.power_sums import power_means
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = [
@@ -94,25 +95,6 @@ def weighted(u: FloatArray, weights: Weights) -> FloatArray:
 def taken(weights: Weights, which: IntArray | slice) -> Weights:
     """Weights of some rows."""
     return None if weights is None else weights[which]
-
-
-def power_means(y: FloatArray, order: int, weights: Weights = None) -> FloatArray:
-    """h_0..h_order, (order + 1, r): Mean(y^i)."""
-    n, half, parts = y.shape[1], max((order + 1) // 2, 1), []
-    for i in range(0, n, _BLOCK):
-        powers = np.empty((half + 1, len(y), min(n - i, _BLOCK)))
-        powers[0], powers[1] = 1, y[:, i : i + _BLOCK]
-        for j in range(2, half + 1):
-            np.multiply(powers[j // 2], powers[j - j // 2], out=powers[j])
-        heavy = powers[1:] if weights is None else powers[1:] * weights[:, i : i + _BLOCK]
-        sums = np.empty((2 * half + 1, len(y)))
-        sums[1::2], sums[2::2] = np.vecdot(powers[:-1], heavy), np.vecdot(powers[1:], heavy)
-        parts.append(sums)
-    means: FloatArray = parts[0] if len(parts) == 1 else np.stack(parts, axis=-1).sum(axis=-1)
-    if weights is None:
-        means /= n
-    means[0] = 1
-    return means[: order + 1]
 
 
 def free_direction(y: FloatArray, k: int, weights: Weights = None) -> tuple[FloatArray, FloatArray]:
@@ -212,21 +194,9 @@ class _Factors(NamedTuple):
 
     @classmethod
     def _of(cls, h: list[Any], k: int) -> _Factors:
-        """Row i subtracts the products of what is left of it; up to the fourth, loops would cost more than these."""
-        lower, norm = [list[Any]()], [h[0]]
-        if k > 1:
-            lower.append([h[1]])
-            norm.append(h[2] - h[1] * h[1])
-        if k > 2:
-            b = h[3] - h[2] * h[1]
-            lower.append([h[2], b / norm[1]])
-            norm.append(h[4] - h[2] * h[2] - b * lower[2][1])
-        if k > 3:
-            b = h[4] - h[3] * h[1]
-            c = h[5] - h[3] * h[2] - b * lower[2][1]
-            lower.append([h[3], b / norm[1], c / norm[2]])
-            norm.append(h[6] - h[3] * h[3] - b * lower[3][1] - c * lower[3][2])
-        for i in range(4, k):
+        """Row i subtracts the products of what is left of it."""
+        lower, norm = list[list[Any]](), list[Any]()
+        for i in range(k):
             above = list[Any]()  # L_ij D_j
             lower.append([])
             for j in range(i + 1):

@@ -17,7 +17,8 @@ __all__ = [
 
 LOST = 1e-5  # D_j/h_(2j) below which the Hankel matrix leaves fewer than eleven digits, as in `hankel`
 BLOCK = 512  # entries of a loop: sums round less, and what it touches stays in the first cache
-EVERYDAY = 5  # up to this k what a step does to 64 entries is one loop each, two to three times faster
+EVERYDAY = 5  # up to this k what a step does is one loop each: moments to order 6 of 64 values take 9 to 13 times as
+# long as their kurtosis, not 13 to 18
 FAST = ("_add_power_sums", "four_means", "polynomial")  # sums in any order
 
 

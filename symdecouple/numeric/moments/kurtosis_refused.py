@@ -6,8 +6,6 @@ values meet: who asks for an end is refused as well.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from symdecouple.errors import Outcome
@@ -45,65 +43,40 @@ def refused_kurtosis(
         least[above] = least_size(target[bad[above]], skewness[bad[above]])
     is_end = np.minimum(np.abs(target - low), np.abs(target - high)) <= slack
     for j, i in enumerate(bad.tolist()):
-        groups = np.unique(first[i], return_counts=True)[1]
-        words = _Words(float(target[i]), float(skewness[i]), float(low[i]), float(high[i]), groups, n)
-        inside = (float(free[0][j]), float(free[1][j]))
-        if is_end[i] and len(groups) > 3:
-            found[i] = words.at_end()
-        elif share is not None:
-            found[i] = words.of_weights()
-        elif not inside[0] <= words.target <= inside[1]:
-            found[i] = words.of_any(*inside, float(least[j]))
+        counts = np.unique(first[i], return_counts=True)[1]
+        wanted, g, inside, any_ = float(target[i]), float(skewness[i]), (low[i], high[i]), (free[0][j], free[1][j])
+        tied = f"not with these ties: {len(counts)} distinct values among {n}, {counts.max()} of them tied at most,"
+        if is_end[i] and len(counts) > 3:
+            found[i] = Outcome(False, "limit only", f"limit only: beside skewness {g:.6g} the kurtosis stays in "
+                               f"{_open(inside)}, {wanted:.10g} was wanted, an end of it, where values meet; choose a "
+                               "target strictly inside")
+            continue
+        if share is not None:
+            why = f"not with these weights: {len(counts)} distinct values keep it in {_open(inside)}"
+        elif not any_[0] <= wanted <= any_[1]:
+            why = (f"no sample of {n} values has it: beside this skewness it stays in {_open(any_)}, whatever the "
+                   f"ties; {_help(wanted, 1 + g**2, any_[0], float(least[j]))}")
+        elif len(counts) <= 3:
+            why = f"{tied} have one kurtosis beside this skewness, {inside[0]:.10g}"
         else:
-            found[i] = words.of_ties(*inside)
+            why = (f"{tied} keep it in {_open(inside)}; without ties it is in {_open(any_)}; break ties if noise is "
+                   "acceptable")
+        found[i] = Outcome(False, "kurtosis out of reach", f"kurtosis {wanted:.6g} was wanted beside skewness {g:.6g}; "
+                           f"{why}")
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Words:
-    """What is said of a kurtosis that a sample with such groups cannot have."""
+def _open(ends: tuple[float, float]) -> str:
+    return f"({ends[0]:.6g}, {ends[1]:.6g})"
 
-    target: float
-    skewness: float
-    low: float
-    high: float
-    groups: IntArray
-    n_samples: int
 
-    def at_end(self) -> Outcome:
-        """An end of the range."""
-        return Outcome(False, "limit only", f"limit only: beside skewness {self.skewness:.6g} the kurtosis stays in "
-                       f"({self.low:.6g}, {self.high:.6g}), {self.target:.10g} was wanted, an end of it, where values "
-                       "meet; choose a target strictly inside")
-
-    def of_any(self, low: float, high: float, least: float) -> Outcome:
-        """No sample of N values has it."""
-        bound = 1 + self.skewness**2
-        if self.target <= bound:
-            more = f"in every sample it is above 1 + skewness^2 = {bound:.6g}, or equal to it with two values"
-        elif self.target < low:
-            more = f"with more values it comes down to {bound:.6g}"
-        else:
-            more = f"N >= {least:.0f} is needed" if least < np.inf else "more values are needed than a sample has"
-        return self._told(f"no sample of {self.n_samples} values has it: beside this skewness it stays in ({low:.6g}, "
-                          f"{high:.6g}), whatever the ties; {more}")
-
-    def of_ties(self, low: float, high: float) -> Outcome:
-        """Samples with these ties do not have it."""
-        tied = f"{len(self.groups)} distinct values among {self.n_samples}, {self.groups.max()} of them tied at most,"
-        if len(self.groups) <= 3:
-            return self._told(f"not with these ties: {tied} have one kurtosis beside this skewness, {self.low:.10g}")
-        return self._told(f"not with these ties: {tied} keep it in ({self.low:.6g}, {self.high:.6g}); without ties it "
-                          f"is in ({low:.6g}, {high:.6g}); break ties if noise is acceptable")
-
-    def of_weights(self) -> Outcome:
-        """Values with these weights do not have it."""
-        return self._told(f"not with these weights: {len(self.groups)} distinct values keep it in ({self.low:.6g}, "
-                          f"{self.high:.6g})")
-
-    def _told(self, why: str) -> Outcome:
-        return Outcome(False, "kurtosis out of reach", f"kurtosis {self.target:.6g} was wanted beside skewness "
-                       f"{self.skewness:.6g}; {why}")
+def _help(wanted: float, bound: float, low: float, least: float) -> str:
+    """What would help a kurtosis that no sample of N values has: `bound` is the least of any law."""
+    if wanted <= bound:
+        return f"in every sample it is above 1 + skewness^2 = {bound:.6g}, or equal to it with two values"
+    if wanted < low:
+        return f"with more values it comes down to {bound:.6g}"
+    return f"N >= {least:.0f} is needed" if least < np.inf else "more values are needed than a sample has"
 
 
 def near_boundary(order: int, target: float, margin: float) -> Outcome:

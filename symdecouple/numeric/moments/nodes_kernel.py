@@ -6,8 +6,9 @@ place within the range of the sample,
     Mean(f(x)) = sum_q w_q f(x_q),    x_q = cos(pi (q + 1/2)/m),    w_q = (S_0 + 2 sum_j S_j T_j(x_q))/m,
 
 S_j = Mean(T_j(x)) for j < m, exact for polynomials of degree below m. So m nodes with weights go the way of the sample,
-and the series of their displacement moves it, once its last coefficients are rounding. At 4096 entries that is three to
-ten times faster than the entries themselves. Weights may be negative where there are no entries.
+and the series of their displacement moves it, once its last coefficients are rounding. Moments to order 6 take a half
+of the time of the entries at 4096 of them, a third to a sixth at 20000. Weights may be negative where there are no
+entries.
 """
 
 from __future__ import annotations

@@ -28,8 +28,8 @@ from symdecouple.numeric.samples.batch import FloatArray, IntArray, RowValues, S
 
 __all__ = [
     "LIFT", "ZERO_VARIANCE", "BlockMap", "Moments", "PowerSums", "blocks", "centred_rows", "kurtosis_rows", "lifted",
-    "mean_power", "means_about", "near_sample", "place_and_scale", "range_exponent", "skewness_rows", "standardize",
-    "standardized_entries", "standardized_moments", "to_unit_range", "unit_and_lift", "weighted_medians",
+    "mean_power", "means_about", "near_sample", "place_and_scale", "power_means", "range_exponent", "skewness_rows",
+    "standardize", "standardized_entries", "standardized_moments", "to_unit_range", "unit_and_lift", "weighted_medians",
 ]
 
 BLOCK = 8192  # elements worked on at a time: the temporaries stay in the cache
@@ -366,10 +366,15 @@ def standardized_entries(
     return z, slope, residual
 
 
+def power_means(rows: FloatArray, order: int, weights: FloatArray | None = None) -> FloatArray:
+    """Mean(x^k), k = 0..order, of rows (R, N) near 0: (order + 1, R)."""
+    total = PowerSums.empty(max(order, 1), len(rows))
+    for i in range(0, rows.shape[1], BLOCK):
+        total.update(rows[:, i : i + BLOCK], None if weights is None else weights[:, i : i + BLOCK])
+    return total.means()[: order + 1]
+
+
 def mean_power(z: FloatArray, order: int, weights: FloatArray | None) -> FloatArray:
     """Mean(z^order) of each row."""
-    total = PowerSums.empty(order, len(z))
-    for i in range(0, z.shape[1], BLOCK):
-        total.update(z[:, i : i + BLOCK], None if weights is None else weights[:, i : i + BLOCK])
-    mean: FloatArray = total.means()[order]
+    mean: FloatArray = power_means(z, order, weights)[order]
     return mean

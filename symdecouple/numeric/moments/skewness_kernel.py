@@ -37,7 +37,6 @@ from symdecouple.numeric.moments.skewness_series import (
     NEAREST,
     ORDER,
     farthest_pole,
-    first_pole,
     propose_pole,
     solve_series,
     stride_pole,
@@ -228,9 +227,7 @@ def _root(row: Any, low: float, high: float, target: float, chunk: Any, work: An
     if accepted:
         pole = min(pole, STRAIGHT)
     else:
-        if not is_near:
-            pole = first_pole(_as_tuple(a), mean, deviation, top, target)
-        pole, factor = pole * (lift / unit), lift
+        pole, factor = pole * (lift / unit) if is_near else np.inf, lift
     scale, offset = (-factor, -high * factor) if is_turned else (factor, low * factor)
     if not accepted:
         top = high * factor - low * factor

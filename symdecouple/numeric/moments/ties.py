@@ -146,26 +146,32 @@ def why_unreachable(at_low: Tied, at_high: Tied, n_samples: int, target: float =
     """
     if at_low == n_samples:
         return ZERO_VARIANCE
-    words = _words(at_low, at_high, n_samples)
+    is_share = isinstance(at_low, Fraction)
     lowest, highest = skewness_interval(at_low, at_high, n_samples)
     if at_low + at_high == n_samples:
+        two = (f"with {float(at_low):.6g} and {float(at_high):.6g} of the weight" if is_share else
+               f"{at_low} and {at_high} times")
         return Outcome(
             False,
             "two-valued",
-            f"critical point of the skewness: two values, {words.two}, have skewness {highest:.6g} "
+            f"critical point of the skewness: two values, {two}, have skewness {highest:.6g} "
             "wherever they are; a third value is needed",
         )
     below, above = beyond_end(-target, at_low, n_samples), beyond_end(target, at_high, n_samples)
     if max(below, above) < 0:
         return None
-    end, tied = ("minimum", words.low) if below >= above else ("maximum", words.high)
+    end, at_end = ("minimum", at_low) if below >= above else ("maximum", at_high)
+    tied = f"with {float(at_end):.6g} of the weight" if is_share else f"tied {at_end} of {n_samples} times"
     interval, wanted = f"skewness stays in ({lowest:.6g}, {highest:.6g})", f"{target:.6g} was wanted"
     if target == 0:
+        less = ("less than half of the weight may lie on" if is_share else "fewer than half of the values may be tied "
+                "at") + " an end; break the ties if noise is acceptable"
         if max(below, above) == 0:
-            return Outcome(False, "limit only", f"limit only: {end} {words.half}, {interval}; {words.less}")
-        return Outcome(False, "no zero-skew point", f"{interval}, {end} {tied}; not with these ties: "
-                       f"{words.less}")
-    remedy = f"not with these ties: {words.remedy.format(end)}"
+            half = "with half of the weight" if is_share else "tied N/2 times"
+            return Outcome(False, "limit only", f"limit only: {end} {half}, {interval}; {less}")
+        return Outcome(False, "no zero-skew point", f"{interval}, {end} {tied}; not with these ties: {less}")
+    more = f"{'less weight on' if is_share else 'fewer values tied at'} the {end}"
+    remedy = f"not with these ties: with {more} more can be reached"
     if n_samples > 1 and beyond_end(abs(target), 1, n_samples) >= 0:
         remedy = f"no sample of {n_samples} values has it, {_needed(target)}"
     if max(below, above) == 0:
@@ -181,27 +187,3 @@ def _needed(target: float) -> str:
     while beyond_end(abs(target), 1, n_samples) >= 0:
         n_samples += 1
     return f"N >= {n_samples} is needed"
-
-
-@dataclass(frozen=True, slots=True)
-class _Words:
-    two: str
-    low: str
-    high: str
-    half: str
-    less: str
-    remedy: str
-
-
-def _words(at_low: Tied, at_high: Tied, n_samples: int) -> _Words:
-    if isinstance(at_low, Fraction):
-        low, high = f"with {float(at_low):.6g} of the weight", f"with {float(at_high):.6g} of the weight"
-        two = f"with {float(at_low):.6g} and {float(at_high):.6g} of the weight"
-        less = "less than half of the weight may lie on an end; break the ties if noise is acceptable"
-        remedy = "with less weight on the {} more can be reached"
-        return _Words(two, low, high, "with half of the weight", less, remedy)
-    of = f"of {n_samples} times"
-    less = "fewer than half of the values may be tied at an end; break the ties if noise is acceptable"
-    remedy = "with fewer values tied at the {} more can be reached"
-    two = f"{at_low} and {at_high} times"
-    return _Words(two, f"tied {at_low} {of}", f"tied {at_high} {of}", "tied N/2 times", less, remedy)

@@ -159,7 +159,6 @@ class PreciseEnergies:
         self.twice = np.where(opposite[self.kept] == self.kept, 1, 2)
         self.whole = np.searchsorted(self.kept, np.minimum(np.arange(size), opposite))
         self.half = weights[:, self.kept]
-        self._last: tuple[int, _Signal] | None = None
 
     @property
     def size(self) -> int:
@@ -221,10 +220,6 @@ class PreciseEnergies:
                          zip(transform[self.kept], self.twice.tolist(), strict=True)], dtype=object)
 
     def _signal(self, row: Array) -> _Signal:
-        """Transform a signal; the last one is remembered, as its levels are asked for one after the other."""
-        last, prec = self._last, mpmath.mp.prec
-        if last is not None and last[0] == prec and all(a is b for a, b in zip(last[1].row, row, strict=True)):
-            return last[1]
         transform = forward(row - row.sum() / len(row) if self.mean else row, self.grid)
         power = self._power(transform)
         if self.mean:
@@ -232,9 +227,7 @@ class PreciseEnergies:
         most = max(power)
         noise = (8 * mpmath.eps) ** 2 * mpmath.log(2 * len(row), 2)
         active = np.array([p > noise * most for p in power], dtype=np.bool_)
-        signal = _Signal(row, transform, power, active)
-        self._last = prec, signal
-        return signal
+        return _Signal(row, transform, power, active)
 
     def _level(self, signal: _Signal, goals: list[Any]) -> PreciseLevel:
         if not all(map(mpmath.isfinite, [*goals, *signal.row])):

@@ -68,8 +68,8 @@ class PreciseImposed:
         and of what rounding the values to `dps` digits changed, which often is most of it. Errors made early may grow
         or shrink along the path; compare with more digits where that matters. Those of the start are not in it: a path
         that begins where another one ended takes on its error, and may make it larger.
-    steps, evaluations : int
-        Steps, rejected ones included, and how often the gradients were computed.
+    steps : int
+        Rejected ones included.
     outcome : Outcome
     track : Track or None
         Where it was asked to be stored, and the target was reached.
@@ -80,7 +80,6 @@ class PreciseImposed:
     residual: Any
     error: Any
     steps: int
-    evaluations: int
     outcome: Outcome = field(default_factory=lambda: Outcome(True))
     track: Track | None = None
 
@@ -193,7 +192,6 @@ class _Path:
         self.rules, self.tol = rules_for(dps), mpmath.mpf(10) ** -(dps + 2)
         # Near an extreme the sample is half as well determined as the feature.
         self.smallest = mpmath.sqrt(self.tol) / 10**5
-        self.evaluations = 0
 
     def run(self) -> PreciseImposed:
         try:
@@ -277,21 +275,19 @@ class _Path:
 
     def gradients(self, y: Array) -> Array:
         """Return their gradients, (k, N)."""
-        self.evaluations += 1
         return finite(lambda: self.features.gradients(y[None], self.k)[0])
 
     def _answer(self, points: list[tuple[Any, Array]], error: Any, steps: int) -> PreciseImposed:
         y = points[-1][1]
         track = Track(self.features, self.k, self.dps, self.target - self.begin[-1], tuple(points))
-        return PreciseImposed(y, self.values(y)[-1], self._gap(y), error, steps, self.evaluations, track=track)
+        return PreciseImposed(y, self.values(y)[-1], self._gap(y), error, steps, track=track)
 
     def _refused(self, y: Array, reason: str, detail: str, error: Any, steps: int) -> PreciseImposed:
         reached = mpmath.nan if reason == "not finite" else self.values(y)[-1]
         gap = mpmath.nan if reason == "not finite" else self._gap(y)
         detail = detail or (f"{self.features.names[self.k - 1]} came to {mpmath.nstr(reached, 8)}, "
                             f"{mpmath.nstr(self.target, 8)} was asked for")
-        return PreciseImposed(y, reached, gap, mpmath.mpf(error), steps, self.evaluations,
-                              Outcome(False, reason, detail))
+        return PreciseImposed(y, reached, gap, mpmath.mpf(error), steps, Outcome(False, reason, detail))
 
 
 def size(vector: Array) -> Any:

@@ -13,7 +13,6 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
@@ -22,11 +21,8 @@ from numpy.typing import NDArray
 from symdecouple.errors import InvalidInput, Outcome, PerturbedWarning, RefusalWarning, Refused
 from symdecouple.numeric.samples.intake import (
     Numbers,
-    centre_exactly,
     check_choice,
-    exact,
     is_exact_in_float64,
-    shifted_integers,
     take_numbers,
 )
 from symdecouple.numeric.samples.kinds import Values
@@ -79,7 +75,6 @@ _Found = TypeVar("_Found")
 _MATRIX = 2**18  # elements handed to a kernel at once: 2 MiB, so that no temporary grows with the batch
 _WIDENED = 2**17  # numbers of a row that are made float64 beforehand; of longer ones in 32 bits or less, parts are, as
 # they are read: nothing of the row's length is made
-_STRIDED_ROWS = 8  # rows copied together where samples lie across memory: one cache line holds eight float64
 _NAMED = 5  # indices spelt out in a message
 _DOUBTFUL = 100  # samples of two values: so many pairs are rather two samples, unless the axis was named
 
@@ -164,44 +159,28 @@ def fill(
     nan_policy: NanPolicy,
     weights: WeightRows | None = None,
 ) -> None:
-    """Rows that need no thought go to the kernel in matrices; the others are prepared one by one."""
+    """Rows that need no thought go to the kernel in matrices; the others are prepared, as all rows with weights are."""
     rows = as_rows(given.array, axes)
     hidden = None if given.masked is None else as_rows(given.masked, axes)
-    if weights is not None:
-        _fill_weighed(answer, rows, hidden, kernel, nan_policy, weights)
-        return
-    low, high = _ends(rows)
-    plain = _plain_rows(rows, hidden, low, high)
-    odd = [(int(i), _prepare(rows[i], None if hidden is None else hidden[i])) for i in np.flatnonzero(~plain)]
+    if weights is None:
+        low, high = _ends(rows)
+        plain = _plain_rows(rows, hidden, low, high)
+    else:
+        plain = np.zeros(len(rows), dtype=np.bool_)
+
+    def prepared() -> Iterator[tuple[IntArray, WeighedRows]]:
+        for which in _matrices(np.flatnonzero(~plain), rows):
+            masked, heavy = None if hidden is None else taken(hidden, which), weights and weights.of_rows(which)
+            yield which, WeighedRows.of(taken(rows, which), masked, *(heavy or (None, None)))
+
     if nan_policy == "raise":
-        raise_on_nan(answer, [i for i, sample in odd if sample.has_nan])
+        holding = (which[some.missing.any(axis=1)] for which, some in prepared())
+        raise_on_nan(answer, [i for found in holding for i in found.tolist()])
     for which in _matrices(np.flatnonzero(plain), rows):
         is_kept = rows.dtype == np.float32 or (rows.shape[1] > _WIDENED and rows.dtype.itemsize <= 4)
         values = np.ascontiguousarray(taken(rows, which), dtype=None if is_kept else np.float64)
         answer.put(which, kernel(SampleMatrix(values, low[which].astype(np.float64), high[which].astype(np.float64))))
-    for which, matrix in _odd_matrices(answer, odd, nan_policy):
-        answer.put(which, kernel(matrix))
-
-
-def _fill_weighed(
-    answer: Answer,
-    rows: NDArray[Any],
-    hidden: NDArray[np.bool_] | None,
-    kernel: Kernel,
-    nan_policy: NanPolicy,
-    weights: WeightRows,
-) -> None:
-    """Every row with its weights, without the entries that are absent or left out."""
-
-    def looked_at() -> Iterator[tuple[IntArray, WeighedRows]]:
-        for which in _matrices(np.arange(len(rows)), rows):
-            masked = None if hidden is None else hidden[which]
-            yield which, WeighedRows.of(rows[which], masked, *weights.of_rows(which))
-
-    if nan_policy == "raise":
-        holding = (which[some.missing.any(axis=1)] for which, some in looked_at())
-        raise_on_nan(answer, [i for found in holding for i in found.tolist()])
-    for which, some in looked_at():
+    for which, some in prepared():
         refused = some.refusals(omit=nan_policy == "omit")
         answer.refusals.update((int(which[i]), outcome) for i, outcome in refused.items())
         for part, matrix in some.matrices([i for i in range(len(which)) if i not in refused]):
@@ -230,67 +209,8 @@ def _plain_rows(
 
 def _matrices(which: IntArray, rows: NDArray[Any]) -> Iterator[IntArray]:
     """Row indices in portions of about 2**18 elements."""
-    n_samples = max(1, rows.shape[1])
-    at_least = 1 if rows.flags.c_contiguous else _STRIDED_ROWS
-    step = max(at_least, _MATRIX // n_samples)
+    step = max(1, _MATRIX // max(1, rows.shape[1]))
     return (which[i : i + step] for i in range(0, len(which), step))
-
-
-@dataclass(frozen=True, slots=True)
-class _Sample:
-    """One row taken apart: the finite values that count, their exact ties, and what else was in it."""
-
-    values: FloatArray
-    ties: tuple[int, int]
-    has_nan: bool
-    has_infinite: bool
-
-    def refusal(self, nan_policy: NanPolicy) -> Outcome | None:
-        if self.has_nan and nan_policy == "propagate":
-            return NAN_INPUT
-        if self.has_infinite:
-            return INFINITE
-        return {0: EMPTY, 1: SINGLE}.get(len(self.values))
-
-
-def _prepare(row: NDArray[Any], hidden: NDArray[np.bool_] | None) -> _Sample:
-    kept = row if hidden is None else row[~hidden]
-    if kept.dtype.kind in "iu" and (not len(kept) or is_exact_in_float64(kept.min(), kept.max())):
-        kept = kept.astype(np.float64)
-    elif kept.dtype.kind in "iu" and len(kept) > 1 and (small := shifted_integers(kept)) is not None:
-        kept = small[0].astype(np.float64)
-    if kept.dtype.kind == "f":
-        finite = kept[np.isfinite(kept)].astype(np.float64, copy=False)  # picked by a mask: a copy already
-        return _Sample(finite, _ties(finite), bool(np.isnan(kept).any()), bool(np.isinf(kept).any()))
-    numbers = kept.tolist() if kept.dtype.kind in "iu" else [exact(value) for value in kept.tolist()]
-    special = [value for value in numbers if isinstance(value, float)]
-    finite_numbers: list[int | Fraction] = [value for value in numbers if not isinstance(value, float)]
-    values, ties = centre_exactly(finite_numbers)
-    return _Sample(values, ties, any(map(math.isnan, special)), any(map(math.isinf, special)))
-
-
-def _ties(values: FloatArray) -> tuple[int, int]:
-    if not len(values):
-        return 0, 0
-    return int(np.count_nonzero(values == values.min())), int(np.count_nonzero(values == values.max()))
-
-
-def _odd_matrices(
-    answer: Answer, odd: list[tuple[int, _Sample]], nan_policy: NanPolicy
-) -> Iterator[tuple[IntArray, SampleMatrix]]:
-    """Group prepared rows by the number of values left; refuse those that cannot be asked."""
-    groups: dict[int, list[tuple[int, _Sample]]] = {}
-    for i, sample in odd:
-        refusal = sample.refusal(nan_policy)
-        if refusal is None:
-            groups.setdefault(len(sample.values), []).append((i, sample))
-        else:
-            answer.refusals[i] = refusal
-    for group in groups.values():
-        ties = np.array([sample.ties for _, sample in group], dtype=np.intp)
-        alone = group[0][1].values[None]
-        values = alone if len(group) == 1 else np.stack([sample.values for _, sample in group])
-        yield np.array([i for i, _ in group], dtype=np.intp), SampleMatrix.of(values, (ties[:, 0], ties[:, 1]))
 
 
 @dataclass(slots=True)

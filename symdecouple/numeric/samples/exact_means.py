@@ -53,12 +53,11 @@ def exact_rows(
 ) -> Iterator[tuple[int, float, float]]:
     """Mean and variance of rows that are centred exactly before they are rounded: the kernel cannot see them."""
     rows = as_rows(given.array, axes)
-    hidden = None if given.masked is None else as_rows(given.masked, axes)
     if rows.dtype.kind == "f" or rows.dtype.itemsize <= 4 or not rows.shape[1]:
         return
     present = present_in(given, axes, weighed)
     for i in np.flatnonzero(~np.isnan(answer.values[:, 0])).tolist():
-        looked_at = rows[i] if hidden is None or weighed is not None else rows[i][~hidden[i]]  # as the matrix was made
+        looked_at = rows[i][present[i]]
         if rows.dtype.kind in "iu" and is_exact_in_float64(looked_at.min(), looked_at.max()):
             continue
         weights = np.ones(rows.shape[1]) if weighed is None else weighed.of_rows(np.array([i]))[0][0]

@@ -164,7 +164,7 @@ class Batch:
             if outcome is None:
                 yield index
             else:
-                self.refuse(index, outcome)
+                self.refusals[index] = outcome
 
     def double(self) -> None:
         """Let rows of one value be answered as those that hold it twice, for functions of averages."""
@@ -207,14 +207,6 @@ class Batch:
         if self.answers is None:
             self.answers = np.full((len(self.rows), *shape), np.nan, dtype=self._kind)
         return self.answers
-
-    def refuse(self, index: int, outcome: Outcome) -> None:
-        """Note that a row has no answer."""
-        self.refusals[index] = outcome
-
-    def note(self, index: int, outcome: Outcome) -> None:
-        """Note what is to be told about an answer."""
-        self.notes[index] = outcome
 
     def result(self, shape: tuple[int, ...] | None) -> NDArray[Any]:
         """Return all answers of this shape, NaN where there is none; a shape of None is that of the samples."""

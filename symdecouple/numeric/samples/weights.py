@@ -1,4 +1,6 @@
-"""Weights of samples: where they lie beside the array, and rows with weights made ready for a kernel.
+"""Weights of samples: where they lie beside the array, and rows made ready for a kernel.
+
+Rows that need no thought (finite float64 numbers, all there, without weights) are none of these (`batch`).
 
 A weight says how often an entry counts; only ratios within one sample matter. Whole numbers give what repeating the
 entries gives. A weight of 0 says that the entry is not there, whatever its value; a weight that is missing (NaN or
@@ -20,7 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput, Outcome
-from symdecouple.numeric.samples.intake import Numbers, centre_exactly, exact, is_exact_in_float64, take_numbers
+from symdecouple.numeric.samples.intake import (
+    Numbers,
+    centre_exactly,
+    exact,
+    is_exact_in_float64,
+    shifted_integers,
+    take_numbers,
+)
 from symdecouple.numeric.samples.matrix import (
     EMPTY,
     INFINITE,
@@ -120,12 +129,12 @@ def _in_common_units(row: Sequence[Any]) -> list[float]:
     return [value if isinstance(value, float) else value / down for value in whole]
 
 
-# --- rows with weights ---
+# --- rows that need thought ---
 
 
 @dataclass(frozen=True, slots=True)
 class WeighedRows:
-    """Some rows of the input beside their weights: which entries are there, which are missing.
+    """Some rows of the input beside their weights, 1 where there are none: which entries are there, which are missing.
 
     `values` are floats, in rows of exact numbers centred before they were rounded; `ends` marks their extremes then.
     """
@@ -135,39 +144,40 @@ class WeighedRows:
     present: BoolArray
     missing: BoolArray
     ends: tuple[BoolArray, BoolArray] | None
+    is_weighed: bool
 
     @classmethod
     def of(
-        cls, rows: NDArray[Any], hidden: BoolArray | None, weights: FloatArray, omitted: BoolArray | None
+        cls, rows: NDArray[Any], hidden: BoolArray | None, weights: FloatArray | None, omitted: BoolArray | None
     ) -> WeighedRows:
         """Rows, what is masked in them, their weights, and what is masked in these."""
+        is_weighed = weights is not None
+        weights = np.broadcast_to(1.0, rows.shape) if weights is None else weights
         present = weights != 0
         for mask in (hidden, omitted):
             if mask is not None:
                 present &= ~mask
         if rows.dtype.kind == "f":
-            values = rows if rows.dtype == np.float32 else rows.astype(np.float64)
+            values = rows if rows.dtype == np.float32 else rows.astype(np.float64, copy=False)
             missing = (np.isnan(values) | np.isnan(weights)) & present
-            return cls(values, weights, present & ~missing, missing, None)
+            return cls(values, weights, present & ~missing, missing, None, is_weighed)
         values, missing, ends = _from_exact(rows, weights, present)
-        return cls(values, weights, present & ~missing, missing, ends)
+        return cls(values, weights, present & ~missing, missing, ends, is_weighed)
 
     def refusals(self, *, omit: bool) -> dict[int, Outcome]:
         """Rows that cannot be asked."""
-        weights, counted = np.where(self.present, self.weights, 0.0), self.present.sum(axis=1)
-        largest = weights.max(axis=1, initial=0)
-        smallest = weights.min(axis=1, where=self.present, initial=np.inf)
-        empty = (counted == 0) & ~(self.weights == 0).all(axis=1) | (self.weights.shape[1] == 0)
-        reasons = (
-            (self.missing.any(axis=1) & (not omit), NAN_INPUT),
-            ((weights < 0).any(axis=1), NEGATIVE_WEIGHT),
-            (np.isinf(weights).any(axis=1), INFINITE_WEIGHT),
-            ((np.isinf(self.values) & self.present).any(axis=1), INFINITE),
-            (empty, EMPTY),
-            (counted == 0, NO_WEIGHT),
-            (counted == 1, SINGLE),
-            (smallest < _SPAN * largest, UNEQUAL_WEIGHTS),
-        )
+        counted = self.present.sum(axis=1)
+        reasons = [(self.missing.any(axis=1) & (not omit), NAN_INPUT)]
+        infinite = (np.isinf(self.values) & self.present).any(axis=1), INFINITE
+        if self.is_weighed:
+            weights = np.where(self.present, self.weights, 0.0)
+            smallest = weights.min(axis=1, where=self.present, initial=np.inf)
+            empty = (counted == 0) & ~(self.weights == 0).all(axis=1) | (self.weights.shape[1] == 0)
+            reasons += [((weights < 0).any(axis=1), NEGATIVE_WEIGHT), (np.isinf(weights).any(axis=1), INFINITE_WEIGHT),
+                        infinite, (empty, EMPTY), (counted == 0, NO_WEIGHT), (counted == 1, SINGLE),
+                        (smallest < _SPAN * weights.max(axis=1, initial=0), UNEQUAL_WEIGHTS)]
+        else:
+            reasons += [infinite, (counted == 0, EMPTY), (counted == 1, SINGLE)]
         found: dict[int, Outcome] = {}
         for where, outcome in reasons:
             for i in np.flatnonzero(where).tolist():
@@ -179,31 +189,39 @@ class WeighedRows:
         counted = self.present.sum(axis=1)
         for count in np.unique(counted[rows]).tolist():
             which = np.array([i for i in rows if counted[i] == count], dtype=np.intp)
-            present, shape = self.present[which], (len(which), count)
-            values, weights = self.values[which][present].reshape(shape), self.weights[which][present].reshape(shape)
-            ends = None
-            if self.ends is not None:
-                low, high = (end[which][present].reshape(shape) for end in self.ends)
-                ends = (low, high)
-            yield which, SampleMatrix.weighted(values, weights, ends)
+            here: Any = which if len(which) < len(counted) else slice(None)
+            present = self.present[here]
+
+            def kept(array: NDArray[Any], here: Any = here, present: BoolArray = present, n: int = count
+                     ) -> NDArray[Any]:
+                taken = np.ascontiguousarray(array[here])
+                return taken if n == array.shape[1] else taken[present].reshape(-1, n)
+
+            ends = self.ends and (kept(self.ends[0]), kept(self.ends[1]))
+            if self.is_weighed:
+                yield which, SampleMatrix.weighted(kept(self.values), kept(self.weights), ends)
+            else:
+                yield which, SampleMatrix.of(kept(self.values), ends and (ends[0].sum(axis=1), ends[1].sum(axis=1)))
 
 
 def _from_exact(
     rows: NDArray[Any], weights: FloatArray, present: BoolArray
 ) -> tuple[FloatArray, BoolArray, tuple[BoolArray, BoolArray] | None]:
     """Integers and objects as floats; where rounding would lose something, centred first, with both ends marked."""
-    missing = np.isnan(weights) & present
-    odd = np.ones(len(rows), dtype=np.bool_)
-    values = np.zeros(rows.shape)
+    missing, odd = np.isnan(weights) & present, np.ones(len(rows), dtype=np.bool_)
     if rows.dtype.kind in "iu":
-        values = rows.astype(np.float64)
-        odd = ~np.array([is_exact_in_float64(row.min(initial=0), row.max(initial=0)) for row in rows], dtype=np.bool_)
+        known = rows if present.all() else np.where(present, rows, 0)
+        ends = zip(known.min(axis=1, initial=0).tolist(), known.max(axis=1, initial=0).tolist(), strict=True)
+        odd = np.array([not is_exact_in_float64(*both) for both in ends], dtype=np.bool_)
         if not odd.any():
-            return values, missing, None
-    low = values == values.min(axis=1, where=present, initial=np.inf)[:, None]
-    high = values == values.max(axis=1, where=present, initial=-np.inf)[:, None]
-    for i in np.flatnonzero(odd).tolist():
-        values[i], missing[i], low[i], high[i] = _exact_row(rows[i], weights[i], present[i])
+            return rows.astype(np.float64), missing, None
+    values, (low, high) = np.zeros(rows.shape), np.zeros((2, *rows.shape), dtype=np.bool_)
+    for i in range(len(rows)):
+        if odd[i]:
+            values[i], missing[i], low[i], high[i] = _exact_row(rows[i], weights[i], present[i])
+        else:
+            values[i], kept = rows[i], rows[i][present[i]]
+            low[i], high[i] = (kept.size and rows[i] == end() for end in (kept.min, kept.max))
     return values, missing, (low, high)
 
 
@@ -213,15 +231,19 @@ def _exact_row(
     """Exact numbers centred and rounded, and which of them are missing, at the minimum, at the maximum."""
     values, missing = np.zeros(len(row)), np.isnan(weights) & present
     low, high = np.zeros((2, len(row)), dtype=np.bool_)
+    kept = row[present]
+    if row.dtype.kind in "iu" and not missing.any() and (small := shifted_integers(kept)) is not None:
+        values[present], low[present], high[present] = small[0], kept == kept.min(), kept == kept.max()
+        return values, missing, low, high
     finite: dict[int, Fraction] = {}
-    for i, number in zip(np.flatnonzero(present).tolist(), map(exact, row[present].tolist()), strict=True):
+    for i, number in zip(np.flatnonzero(present).tolist(), map(exact, kept.tolist()), strict=True):
         if isinstance(number, float):
             values[i], missing[i] = number, missing[i] or math.isnan(number)
         elif not missing[i]:
             finite[i] = number
     if finite:
-        places, kept = list(finite), list(finite.values())
-        least, most = min(kept), max(kept)
-        values[places], _ = centre_exactly(kept, weights[places].tolist())
-        low[places], high[places] = [v == least for v in kept], [v == most for v in kept]
+        places, numbers = list(finite), list(finite.values())
+        least, most = min(numbers), max(numbers)
+        values[places], _ = centre_exactly(numbers, weights[places].tolist())
+        low[places], high[places] = [v == least for v in numbers], [v == most for v in numbers]
     return values, missing, low, high

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from symdecouple.numeric.energies.cone import cone_membership_of, dependence_of, witnesses
+from symdecouple.numeric.energies.cone import cone_membership_of, dependence_of
 from symdecouple.numeric.energies.eigenvalues import Columns
-from symdecouple.numeric.energies.frequencies import Bands
-from tests.numeric.energies.energy_banks import cone_membership, kernels, responses
+from tests.numeric.energies.energy_banks import cone_membership
 
 RNG = np.random.default_rng(5)
 
@@ -122,33 +121,3 @@ def test_frequency_zero_counts_where_it_may_move() -> None:
     assert everywhere.independent.tolist() == [True] * 5 + [False]
     assert beyond.independent.tolist() == [False] + [True] * 4 + [False]
     np.testing.assert_allclose(beyond.coefficients[5], [0, 1, 1, 1, 1, 0], atol=1e-12)
-
-
-def test_witnesses_are_independent_and_no_two_sets_share_one() -> None:
-    bands = Bands(responses(kernels(), (40, 46)), (40, 46))
-    found = witnesses(bands)
-    assert found.shape == (3, 9)
-    assert len(np.unique(found)) == 27
-    assert found.min() > 0
-    unit = bands.columns / bands.columns.max(axis=1, keepdims=True)
-    for some in found:
-        assert np.linalg.cond(unit[:, some]) < 1e4
-
-
-def test_no_witnesses_of_what_depends() -> None:
-    """Twice the same feature, and features that differ at frequency zero alone."""
-    rng = np.random.default_rng(2)
-    one = rng.random(20)
-    assert witnesses(Columns(np.array([one, 2 * one]), (20,))).shape == (0, 2)
-    assert witnesses(Columns(np.array([one, one + np.eye(20)[0]]), (20,))).shape == (0, 2)
-    assert len(witnesses(Columns(np.array([one, one + np.eye(20)[3]]), (20,)))) == 1
-    assert witnesses(Columns(np.array([[1.0], [2.0]]), (1,))).shape == (0, 2)
-
-
-def test_witnesses_of_many_frequencies_are_the_same_each_time() -> None:
-    rng = np.random.default_rng(4)
-    columns = Columns(np.array([np.outer(a, b).ravel() for a in rng.random((2, 120)) for b in rng.random((2, 120))]),
-                      (120, 120))
-    found = witnesses(columns)
-    np.testing.assert_array_equal(found, witnesses(columns))
-    assert all(np.linalg.matrix_rank(columns.columns[:, some]) == 4 for some in found)

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from symdecouple.numeric.energies import tilting
 from symdecouple.numeric.energies.continuation import tilt_by_continuation
 from symdecouple.numeric.energies.eigenvalues import Columns
-from symdecouple.numeric.energies.tilting import Problems
+from symdecouple.numeric.energies.tilting import Problems, sums
 
 Array = NDArray[np.float64]
 
@@ -41,18 +42,20 @@ def test_features_that_are_not_wanted_stay() -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_weights_over_fifty_orders_of_magnitude(seed: int) -> None:
+def test_weights_over_fifty_orders_of_magnitude(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     """Signed features in general position and targets that some weights have; silent frequencies do not count."""
     rng = np.random.default_rng(seed)
     bank = rng.normal(size=(5, 9))
     shares = np.exp(rng.uniform(-115, 0, size=(1, 9)))
     shares[0, 4] = 0
     weights = np.exp(2 * rng.normal(size=9)) * (shares[0] > 0)
+    looked_at = list[int]()
+    monkeypatch.setattr(tilting, "sums", lambda *given: looked_at.append(1) or sums(*given))
     found = tilt_by_continuation(problems(bank, shares, bank @ weights))
     assert found.converged.all()
     reached = shares[0] * np.exp(found.parameters[0] @ bank)
     np.testing.assert_allclose(bank @ reached, bank @ weights, atol=1e-11 * (np.abs(bank) @ weights).max())
-    assert found.iterations[0] < 200
+    assert len(looked_at) < 250
 
 
 def test_no_solution_is_said() -> None:

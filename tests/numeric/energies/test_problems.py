@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 def moved(columns: Array, power: Array, want: Array, residual: float) -> float:
     values, matrix = columns @ power, (columns * power) @ columns.T
     found = Tilted(0 * values[None], np.zeros(1), power.sum()[None], values[None], values[None], matrix[None],
-                   np.array([residual]), np.ones(1, dtype=np.bool_), np.zeros(1, dtype=np.intp))
+                   np.array([residual]), np.ones(1, dtype=np.bool_))
     bands = Columns(columns, (columns.shape[1],))
     return float(energy_problems._shaken(found, want[None] > 0, bands, np.zeros(1, dtype=np.intp))[0])
 

@@ -23,6 +23,7 @@ from symdecouple.numeric.features.coordinates import CompiledCoordinates
 from symdecouple.numeric.features.expressions import Compiled, as_multiprecision, average
 from symdecouple.numeric.features.features import CompiledFeatures
 from symdecouple.numeric.features.filtering import filtered
+from tests.numeric.features.along import derivative
 
 H, G = Filter([1, -2, 3]), Filter([2, 5], origin=0)  # neither is its own adjoint
 DATA = np.random.default_rng(3).normal(size=(3, 9))
@@ -86,14 +87,9 @@ def test_a_pullback_is_the_transpose_of_the_derivative(expr: Expr) -> None:
     values, direction, weight = rng.normal(size=(3, 4, 9))
     function = Compiled([expr, Mean(G(x) ** 2)], x)
     weights = [weight if function.pointwise[0] else weight[:, :1], weight[:, 1:2]]
-    pulled, along = function.pullback(values, weights), function.derivative(values, direction)
+    pulled, along = function.pullback(values, weights), derivative(function, values, direction)
     expected = sum(average(w * d, d.shape) for w, d in zip(weights, along, strict=True))
     np.testing.assert_allclose(average(pulled * direction, values.shape), expected, rtol=1e-12, atol=1e-12)
-    with mpmath.workdps(40):
-        y, u = as_multiprecision(values), as_multiprecision(direction)
-        eps = mpmath.mpf(10) ** -15
-        (ahead, _), (behind, _) = function(y + eps * u), function(y - eps * u)
-        np.testing.assert_allclose(along[0], ((ahead - behind) / (2 * eps)).astype(float), rtol=1e-12, atol=1e-12)
 
 
 def test_filters_are_evaluated_once_and_innermost_first() -> None:
@@ -106,11 +102,9 @@ def test_filters_are_evaluated_once_and_innermost_first() -> None:
 def test_many_fields_at_the_same_samples() -> None:
     function = Compiled([Mean(H(x) ** 3), G(x) ** 2], x)
     directions = np.random.default_rng(5).normal(size=(4, *DATA.shape))
-    together, weights = function.derivative(DATA, directions), [directions[..., :1], directions]
+    weights = [directions[..., :1], directions]
     pulled = function.pullback(DATA, weights)
-    for i, direction in enumerate(directions):
-        for one, all_of_them in zip(function.derivative(DATA, direction), together, strict=True):
-            np.testing.assert_array_equal(all_of_them[i], one)
+    for i in range(len(directions)):
         np.testing.assert_array_equal(pulled[i], function.pullback(DATA, [w[i] for w in weights]))
 
 
@@ -205,7 +199,7 @@ def test_the_pullback_is_the_transpose_on_a_plane(boundary: str) -> None:
     rng, grid, h = np.random.default_rng(17), (4, 6), PLANE[boundary]
     values, direction, weight = rng.normal(size=(3, 2, 24))
     function = Compiled([h(x * h.adjoint(x)) * Mean(h(x) ** 2), h(x)], x).on(grid)
-    along, pulled = function.derivative(values, direction), function.pullback(values, [weight, direction])
+    along, pulled = derivative(function, values, direction), function.pullback(values, [weight, direction])
     expected = average(weight * along[0], along[0].shape) + average(direction * along[1], along[1].shape)
     np.testing.assert_allclose(average(pulled * direction, values.shape), expected, rtol=1e-12)
     image = convolve(direction[0].reshape(grid), KERNEL, mode=BOUNDARIES[boundary])
