@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial, wraps
 from typing import Any, Concatenate, TypeAlias, cast, get_args
 
@@ -16,6 +17,7 @@ from symdecouple.decoupling.checkpoint import Checkpoint
 from symdecouple.decoupling.choice import Choice
 from symdecouple.decoupling.labels import with_labels
 from symdecouple.decoupling.masked import with_missing_masked, without_masked
+from symdecouple.decoupling.offsets import middles
 from symdecouple.decoupling.precise import Precise
 from symdecouple.decoupling.progress import Paced, Progress, told
 from symdecouple.decoupling.routes.levels import Levels
@@ -29,13 +31,15 @@ from symdecouple.numeric.perturbing import Perturbation, RefusedRow, SecondTry
 from symdecouple.numeric.samples.batch import SINGLE, NanPolicy, OnRefusal
 from symdecouple.numeric.samples.intake import check_choice, fractions_of, is_elsewhere, library_of, plan_elsewhere
 from symdecouple.numeric.samples.kinds import GivesRows, P
-from symdecouple.numeric.samples.vectors import Batch, SampleAxis
+from symdecouple.numeric.samples.vectors import Batch, SampleAxis, widened
 
-__all__ = ["GUARD", "Compute", "Running", "batch_of", "leaves_out_masked", "with_exact_means"]
+__all__ = ["GUARD", "Compute", "Running", "batch_of", "beside_offsets", "leaves_out_masked", "with_exact_means"]
 
 GUARD = 15
 _CHUNK = 2**18  # numbers that move together
 _OUT_OF_RANGE = Outcome(False, "out of range", "feature 1 is beyond float64, all others are there; use dps=")
+_MERGED = Outcome(False, "out of range", "all entries of the sample come to one number of float64; take another unit, "
+                  "or use dps=")
 
 Compute: TypeAlias = Callable[[Levels, Array, Sequence[Any], Array], Answers]
 
@@ -180,7 +184,8 @@ def batch_of(choice: Choice, name: str, samples: Any, axis: SampleAxis, dps: int
     if dps is not None and (isinstance(dps, bool) or not isinstance(dps, int) or dps < 1):
         raise InvalidInput(f"dps={dps!r} was given, a positive number of decimal digits is expected")
     batch = Batch.of(name, samples, axis, dps is not None, choice.filter_ndim,
-                     centred=centred and choice.feels_no_shift,
+                     centred=lambda grid: centred and (choice.feels_no_shift or (
+                         dps is None and choice.feel_no_offset(grid))),
                      interval=None if name == "denormalize" else choice.interval, waves=choice.has_waves)
     if choice.is_of_sets and name == "transform":
         batch.double()
@@ -208,6 +213,33 @@ def with_exact_means(compute: Compute, batch: Batch, leading: MomentCoordinates 
                     found.values[r, 0] = np.nan
                     found.refusals.setdefault(r, _OUT_OF_RANGE)
         return found
+
+    return computed
+
+
+def beside_offsets(compute: Compute, choice: Choice, batch: Batch, are_samples: bool) -> Compute:
+    """Compute for rows about 0 where features feel no offset; samples get theirs back, and are refused where entries
+    that differ come to one number, as by `stats.match`."""
+    feels_none = choice.feel_no_offset(batch.grid)
+    if not (feels_none or are_samples):
+        return compute
+
+    def computed(levels: Levels, rows: Array, refs: Sequence[Any], index: Array) -> Answers:
+        rows = widened(rows)
+        middle = middles(rows) if feels_none else np.zeros(1)
+        found = compute(levels, rows - middle if middle.any() else rows, refs, index)
+        if not are_samples:
+            return found
+        if feels_none:
+            for r, mean in ((r, batch.means[i]) for r, i in enumerate(map(int, index)) if i in batch.means):
+                middle[r] += float(mean - sum(map(Fraction, rows[r].tolist())) / rows.shape[1])  # taken off before
+            found.values[...] += middle
+        if rows.dtype == object:
+            return found
+        merged = np.flatnonzero(found.values.min(axis=1) == found.values.max(axis=1))
+        merged = merged[rows[merged].min(axis=1) < rows[merged].max(axis=1)]
+        found.values[merged] = np.nan
+        return replace(found, refusals={**dict.fromkeys(merged.tolist(), _MERGED), **found.refusals})
 
     return computed
 

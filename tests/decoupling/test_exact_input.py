@@ -180,7 +180,8 @@ def test_precision_of_one_thread_is_not_that_of_another() -> None:
 def test_float64_calls_leave_the_precision_of_mpmath_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     sample = np.random.default_rng(0).standard_normal((3, 40))
     plan = sd.decouple(raw_moments(5))
-    plan.transform(sample)  # what is made once
+    for call in (plan.transform, plan.gradients, plan.normalize):
+        call(sample)  # what is made once
 
     def changed(*_: Any) -> None:
         raise AssertionError("the precision of mpmath was changed")
