@@ -112,7 +112,7 @@ class Running:
         for r, symptom in found.refusals.items():
             own, row = found.values[r] if is_feature else None, batch.rows[index[r]]
             outcome = self.application.judged(row, symptom, own) if not batch.is_doubled else SINGLE
-            if self.perturbation is None:
+            if self.perturbation is None or batch.is_doubled:
                 batch.refuse(int(index[r]), outcome)
             else:
                 again[r] = RefusedRow(row.astype(np.float32) if batch.single else row, outcome, own)

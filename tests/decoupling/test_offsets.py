@@ -19,7 +19,8 @@ CENTRED = x - Mean(x)
 FREE: dict[str, tuple[list[Any], list[Any]]] = {
     "variance": ([sd.variance()], [1]), "kurtosis": ([sd.kurtosis()], [3]),
     "shape": ([sd.variance(), sd.skewness()], [1, 0]), "group": ([Group(sd.variance(), sd.skewness())], [1, 0]),
-    "deviation": ([sd.standard_deviation()], [1]), "cosh": ([Mean(sp.log(sp.cosh(CENTRED))), Mean(CENTRED**2)], [0.4, 1]),
+    "deviation": ([sd.standard_deviation()], [1]),
+    "cosh": ([Mean(sp.log(sp.cosh(CENTRED))), Mean(CENTRED**2)], [0.4, 1]),
     "covariance": ([Mean(x * shift(1)(x)) - Mean(x) ** 2], [0.5]), "steps": ([Mean((x - shift(1)(x)) ** 2)], [2]),
     "outputs": ([Mean(HIGH(x) ** 2), Mean(EDGE(x) ** 2), Mean(EDGE(x) ** 4)], [6, 2, 12]),
     "third": ([Mean(HIGH(x) ** 2), Mean(HIGH(x) ** 3)], [6, 0]), "smooth": ([Mean(LOW(CENTRED) ** 4)], [3]),
