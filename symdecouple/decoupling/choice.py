@@ -211,7 +211,7 @@ class Choice:
             route = MomentRoute(self.leading, route, self.own)
         if self.energies is not None:
             route = (PreciseEnergyRoute if precise else EnergyRoute)(self.energies, grid, route)
-        return Levels(route, lambda k: k <= own or self.is_closed(k))
+        return Levels(route, lambda k: k <= own or self.is_closed(k), self.path in ("auto", "relaxed"))
 
     def _is_covered(self, level: int) -> bool:
         """True iff the frequency domain has all levels up to one, the mean included: no flow is looked for."""

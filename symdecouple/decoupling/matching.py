@@ -109,16 +109,18 @@ class Matching:
         def compute(levels: Levels, rows: Array, _: Sequence[Any], index: Array) -> Answers:
             targets = as_multiprecision(asked[index]) if dps else asked[index]
             found = None if dps else _by_moments(self.choice, rows, targets)
-            if found is None:
+            return moved(levels, rows, targets, each[index]) if found is None else found
+
+        def moved(levels: Levels, rows: Array, targets: Array, goal: Array) -> Answers:
+            with np.errstate(all="ignore"):  # targets may be beyond what features can be; what is not reached is refused
                 at = next(levels.at(rows, [level], list(targets.T), is_fine=True))
                 found = Answers(at.values, at.residual, at.refusals, at.error)
                 if not dps:
-                    applied, goal = self._application.on(batch.grid), each[index]
+                    applied = self._application.on(batch.grid)
                     if self.choice.energies is None:  # their refusals are certain
                         found = _continued(applied, found, rows, goal, self.choice)
                     found = _settled(applied, found, goal)
-                found = _inside(found, self.choice.interval)
-            return found
+                return _inside(found, self.choice.interval)
 
         return self._run(batch, None, dps, on_refusal, compute, level, progress)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -37,6 +38,8 @@ __all__ = ["GUARD", "Compute", "Running", "batch_of", "beside_offsets", "leaves_
 
 GUARD = 15
 _CHUNK = 2**18  # numbers that move together
+_OF_DIGITS = "beyond ", "level ", "limit only", "no convergence", "critical point"  # or of what is asked for
+_MOST_DIGITS = 800  # a root takes 2 seconds then, and twice the digits eight times as long
 _OUT_OF_RANGE = Outcome(False, "out of range", "feature 1 is beyond float64, all others are there; use dps=")
 _MERGED = Outcome(False, "out of range", "all entries of the sample come to one number of float64; take another unit, "
                   "or use dps=")
@@ -61,9 +64,7 @@ class Running:
         residual, error = np.full((2, len(batch.rows)), np.nan, dtype=batch.numbers)
         is_feature = shape is not None and len(shape) == 1
         with nullcontext() if self.dps is None else at_digits(self.dps + GUARD + _hidden_digits(batch.rows)):
-            given = self.reference
-            if self.dps:
-                given = [None if v is None else mpmath.mpmathify(v.evalf(mpmath.mp.dps)) for v in self.reference]
+            given = self._targets()
             done = set() if self.checkpoint is None else self.checkpoint.restore(batch)
             asked = list(batch.open_rows())
             to_do = np.array([i for i in asked if i not in done], dtype=np.intp)
@@ -104,7 +105,14 @@ class Running:
     def _portion(self, batch: Batch, index: Array, targets: Sequence[Any], compute: Compute, is_feature: bool
                  ) -> tuple[Array, Array]:
         """Answer some rows, and return their residuals and errors; nothing else of what was computed is left."""
-        found = compute(self.levels, self._numbers(_rows(batch.rows, index)), targets, index)
+        rows = _rows(batch.rows, index)
+        found = compute(self.levels, self._numbers(rows), targets, index)
+        if self.dps and any(o.reason.startswith(_OF_DIGITS) for o in found.refusals.values()):
+            digits = max(map(_crowded_digits, rows)) + self.dps  # of the only row
+            is_quick = self.levels.has_roots and self.levels.is_closed(self.application.size - 1)
+            if mpmath.mp.dps < digits <= _MOST_DIGITS and is_quick:
+                with at_digits(digits):
+                    found = compute(self.levels, self._numbers(rows), self._targets(), index)
         kept = np.full((2, len(index)), np.nan, dtype=batch.numbers)
         kept[0], kept[1] = found.residual, found.error
         batch.put_all(index, found.values)
@@ -140,6 +148,12 @@ class Running:
             batch.put(int(index[r]), tried.values)
             batch.note(int(index[r]), tried.outcome)
             kept[:, r] = known[:, tried.place]
+
+    def _targets(self) -> Sequence[Any]:
+        """The references, at the working precision."""
+        if not self.dps:
+            return self.reference
+        return [None if v is None else mpmath.mpmathify(v.evalf(mpmath.mp.dps)) for v in self.reference]
 
     def _numbers(self, rows: Array) -> Array:
         return as_multiprecision(rows) if self.dps else rows
@@ -251,6 +265,18 @@ def _hidden_digits(rows: Array) -> int:
         if values := fractions_of(row):
             most = max(most, _bits(max(map(abs, values))) - _bits(max(values) - min(values)))
     return int(most * 0.302) + 1 if most else 0  # log10(2)
+
+
+def _crowded_digits(row: Array) -> int:
+    """Digits that the entries of a row need to stay apart on their way to a level.
+
+    A skewness may pull the closest ones apart by the square of range / gap, and a third of the digits may go with that.
+    """
+    values = sorted(set(fractions_of(row) or ()))
+    if len(values) < 2:
+        return 0
+    gap = min(b - a for a, b in itertools.pairwise(values))
+    return int(6 * 0.302 * (_bits(values[-1] - values[0]) - _bits(gap) + 1)) + 1
 
 
 def _bits(value: Any) -> int:

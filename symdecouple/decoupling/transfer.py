@@ -159,7 +159,7 @@ def _transfer(maps: Maps, images: tuple[tuple[Any, SampleAxis], tuple[Any, Sampl
     refusals = {i: one if not (one.ok or maps.is_own) else two for i, (one, two) in enumerate(
         zip(first, second, strict=True)) if not ((one.ok or maps.is_own) and two.ok)}
     refusals |= _of_targets(lacking, batch.shape, wanted.shape[:-1])
-    gap = np.abs(again - kernel).max(axis=batch.axes) / _unit(kernel, batch.axes)
+    gap = _gap(again, kernel, batch.axes)
     apart = (np.abs(achieved - asked) / (1 + np.abs(asked))).max(axis=-1)
     apart = apart if maps.is_own else np.maximum(apart, gap)
     refusals |= {int(i): _lost(float(apart.flat[i])) for i in np.flatnonzero(~(apart <= _APART)) if i not in refusals}
@@ -189,10 +189,13 @@ def _of_targets(outcomes: Sequence[Outcome], shape: tuple[int, ...], given: tupl
     return {i: replace(one, detail=f"the target: {one.detail}") for i, one in enumerate(each) if one is not None}
 
 
-def _unit(kernel: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
-    """Return standard deviations; the size of a constant, which a mean alone leaves as it is."""
+def _gap(again: NDArray[Any], kernel: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
+    """Return largest distances in standard deviations; in sizes of a constant, which a mean alone leaves as it is."""
+    if not kernel.size:
+        return np.full(np.delete(kernel.shape, axes), np.nan)
     spread, size = np.std(kernel, axis=axes), np.abs(kernel).max(axis=axes)
-    return np.asarray(np.where(spread > 64 * np.finfo(np.float64).eps * size, spread, np.where(size > 0, size, 1)))
+    unit = np.where(spread > 64 * np.finfo(np.float64).eps * size, spread, np.where(size > 0, size, 1))
+    return np.asarray(np.abs(again - kernel).max(axis=axes) / unit)
 
 
 def _lost(apart: float) -> Outcome:
