@@ -260,7 +260,7 @@ def _has_domain(expr: Expr) -> bool:
     """Tell whether samples may be outside the domain of a feature: logarithms, roots and the like of the sample."""
     means = expr.atoms(Mean)
     parts = [(mean.args[0], {mean.args[1]}) for mean in means] or [(expr, expr.free_symbols)]
-    return any(part.free_symbols & samples and (isinstance(part, Function) or not part.exp.is_Integer)
+    return any(part.free_symbols & samples and not (isinstance(part, Pow) and part.exp.is_Integer and part.exp > 0)
                for body, samples in parts for part in body.atoms(Function, Pow))
 
 
@@ -379,8 +379,8 @@ def _all_finite(rows: Array) -> Array:
 
 
 def _is_real(value: Any) -> bool:
-    """Finite, and no complex number, which mpmath has for the logarithm of a negative one."""
-    return bool(mpmath.isfinite(value) and not mpmath.im(value))
+    """Finite, and no complex number, which mpmath has of the logarithm of a negative one; its square is complex too."""
+    return bool(mpmath.isfinite(value) and not isinstance(value, mpmath.mpc))
 
 
 def _finite(values: Array) -> Array:

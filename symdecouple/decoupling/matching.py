@@ -112,7 +112,7 @@ class Matching:
             return moved(levels, rows, targets, each[index]) if found is None else found
 
         def moved(levels: Levels, rows: Array, targets: Array, goal: Array) -> Answers:
-            with np.errstate(all="ignore"):  # targets may be beyond what features can be; what is not reached is refused
+            with np.errstate(all="ignore"):  # targets may be beyond all features; what is not reached is refused
                 at = next(levels.at(rows, [level], list(targets.T), is_fine=True))
                 found = Answers(at.values, at.residual, at.refusals, at.error)
                 if not dps:

@@ -1,4 +1,4 @@
-"""Samples with values close together beside the others: with `dps` the numbers of float64 and more, or the same cause."""
+"""Samples with values close together beside the others: with `dps` the numbers of float64 and more, or its cause."""
 
 from __future__ import annotations
 

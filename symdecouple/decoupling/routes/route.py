@@ -194,7 +194,7 @@ class OrbitRoute(Route):
         return replace(each_row(rows, targets[:k], one), pullback=pullback)
 
     def _by_ties(self, row: Array, k: int, targets: Sequence[Any], seen: Outcome) -> Outcome:
-        """Why a sample has no level k, where counting its ties is certain of it, in the words of `stats`; or that it has.
+        """Why a sample has no level k, in the words of `stats` where counting its ties is certain; or that it has.
         """
         if self.moments is None or k != 3 or len(self.moments) < 3:
             return seen
@@ -208,7 +208,7 @@ class OrbitRoute(Route):
         found = [why_unreachable(low, high, len(row), float(target)) for target in around]
         if found[0] is not None and all(found):
             return found[0]
-        is_there = not any(found) and seen.reason == "level 3 not attainable"
+        is_there = not any(found) and seen.reason in ("level 3 not attainable", "limit only")
         digits = f"beyond {mpmath.mp.dps} digits" if row.dtype == object else "no convergence"
         return replace(seen, reason=digits) if is_there else seen
 
