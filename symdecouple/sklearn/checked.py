@@ -110,7 +110,8 @@ def _numbers(array: NDArray[Any]) -> NDArray[Any]:
 
 def _exact(X: Any, checked: NDArray[Any]) -> NDArray[Any]:
     """Return numbers of lists and objects as they were given, where scikit-learn has rounded them to float64."""
-    if checked.dtype.kind != "f" or not (isinstance(X, list | tuple) or getattr(getattr(X, "dtype", None), "kind", "") == "O"):
+    is_object = getattr(getattr(X, "dtype", None), "kind", "") == "O"
+    if checked.dtype.kind != "f" or not (isinstance(X, list | tuple) or is_object):
         return checked
     try:
         return take_numbers(X).array if holds_more(X) else checked
