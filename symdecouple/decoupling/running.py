@@ -247,11 +247,13 @@ def beside_offsets(compute: Compute, choice: Choice, batch: Batch, are_samples: 
         if feels_none:
             for r, mean in ((r, batch.means[i]) for r, i in enumerate(map(int, index)) if i in batch.means):
                 middle[r] += float(mean - sum(map(Fraction, rows[r].tolist())) / rows.shape[1])  # taken off before
-            found.values[...] += middle
+            found = replace(found, values=found.values + middle) if middle.any() else found
         if rows.dtype == object:
             return found
         merged = np.flatnonzero(found.values.min(axis=1) == found.values.max(axis=1))
         merged = merged[rows[merged].min(axis=1) < rows[merged].max(axis=1)]
+        if not merged.size:
+            return found
         found.values[merged] = np.nan
         return replace(found, refusals={**dict.fromkeys(merged.tolist(), _MERGED), **found.refusals})
 
