@@ -78,7 +78,7 @@ ORDER = {
         "motions.joint_steps motions.nested_roots motions.concatenated routes.route routes.moments routes.energies "
         "routes.precise_energies routes.narrow routes.levels verdicts.modified "
         "verdicts.closures verdicts.spectral_minor verdicts.modified_energies verdicts.implicit verdicts.refutation "
-        "verdicts.decisions verdicts.scenario inner_order choice attainable.levels attainable.picture "
+        "verdicts.decisions verdicts.scenario inner_order offsets choice attainable.levels attainable.picture "
         "attainable.ranges application dependence explanation precise progress labels masked weighed checkpoint "
         "running "
         "report denormalizing carrying colour_channels lookup_table transfer_picture transferred transfer "

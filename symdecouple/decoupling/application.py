@@ -16,6 +16,7 @@ import numpy as np
 from sympy import Expr, Function, Pow
 from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
+from symdecouple.decoupling.offsets import feels_no_offset, middles
 from symdecouple.decoupling.routes.levels import Levels
 from symdecouple.decoupling.routes.route import Answers, AtLevel, Leading, placed, rows_left
 from symdecouple.errors import Outcome
@@ -52,6 +53,7 @@ class Application:
         self._values = {j: values for j, (values, _) in compiled.items()}
         self._gradients = {j: gradient for j, (_, gradient) in compiled.items()}
         self._grid: tuple[tuple[int, ...], Application] | None = None
+        self._shape: tuple[int, ...] = ()  # of the grid, where there are filters
 
     def on(self, grid: tuple[int, ...]) -> Application:
         """Return the same for samples on a grid, as filters need it."""
@@ -60,6 +62,7 @@ class Application:
         if self._grid is not None and self._grid[0] == grid:
             return self._grid[1]
         other = copy.copy(self)
+        other._shape = grid
         other._values = {j: _on(compiled, grid) for j, compiled in self._values.items()}
         other._gradients = {j: _on(compiled, grid) for j, compiled in self._gradients.items()}
         self._grid = grid, other
@@ -68,7 +71,7 @@ class Application:
     def values(self, x: Array) -> Array:
         """Return the features of one sample vector, (M,); NaN for black boxes."""
         nan = mpmath.nan if x.dtype == object else np.nan
-        return np.array([_evaluated(self._values[j], x[None])[0, 0] if j in self._values else nan
+        return np.array([_evaluated(self._values[j], self._near(j, x[None]))[0, 0] if j in self._values else nan
                          for j in range(len(self.features))], dtype=x.dtype)
 
     def own(self, rows: Array, count: int) -> Array:
@@ -78,7 +81,8 @@ class Application:
 
     def covectors(self, x: Array, which: Sequence[int]) -> Array:
         """Return the gradients of some features with expressions at one sample vector, (len(which), N)."""
-        return np.concatenate([np.broadcast_to(_evaluated(self._gradients[j], x[None]), (1, len(x))) for j in which])
+        return np.concatenate([np.broadcast_to(_evaluated(self._gradients[j], self._near(j, x[None])), (1, len(x)))
+                               for j in which])
 
     def decoupled(self, levels: Levels, rows: Array, references: Sequence[Any], is_fine: bool = False) -> Answers:
         """Return the decoupled features, (R, M); one beyond float64 is NaN and leaves the others.
@@ -198,7 +202,7 @@ class Application:
         if j in self._oracles:
             values = self._oracles[j].values(rows)
             return values, self._oracles[j].refusals(rows, values)
-        values = _evaluated(self._values[j], rows)[:, 0]
+        values = _evaluated(self._values[j], self._near(j, rows))[:, 0]
         bad = self._beyond(np.flatnonzero(~_finite(values)), j, values.dtype == object)
         if is_moved and j in self.waves and rows.dtype != object:
             lost = np.flatnonzero(np.maximum(-rows.min(axis=1), rows.max(axis=1)) > WAVES)
@@ -211,8 +215,17 @@ class Application:
             oracle = self._oracles[j]
             wrong = oracle.gradient_refusals(rows) | oracle.refusals(rows, oracle.values(rows))
             return oracle.gradients(rows)[0], wrong
-        gradients = _evaluated(self._gradients[j], rows) / rows.shape[1]  # outside the domain these may be numbers
-        return gradients, self._value(j, rows, is_moved)[1] if j in self._bounded | self.waves else {}
+        return _evaluated(self._gradients[j], self._near(j, rows)) / rows.shape[1], self._outside(j, rows, is_moved)
+
+    def _near(self, j: int, rows: Array) -> Array:
+        """Return rows about 0 where they are far from it and feature j feels no offset."""
+        middle = middles(rows)
+        grid = self._shape or rows.shape[1:]
+        return rows - middle if middle.any() and feels_no_offset(self.features[j], grid) else rows
+
+    def _outside(self, j: int, rows: Array, is_moved: bool) -> dict[int, Outcome]:
+        """Refuse rows outside the domain of feature j, where a formula of its gradient may give numbers still."""
+        return self._value(j, rows, is_moved)[1] if j in self._bounded | self.waves else {}
 
     def _beyond(self, rows: Iterable[Any], j: int, is_precise: bool = False) -> dict[int, Outcome]:
         help_ = "samples in its domain" if is_precise else "dps= for values beyond float64"
@@ -226,7 +239,7 @@ def _has_domain(expr: Expr) -> bool:
     """Tell whether samples may be outside the domain of a feature: logarithms, roots and the like of the sample."""
     means = expr.atoms(Mean)
     parts = [(mean.args[0], {mean.args[1]}) for mean in means] or [(expr, expr.free_symbols)]
-    return any(part.free_symbols & samples and (isinstance(part, Function) or not part.exp.is_Integer)
+    return any(part.free_symbols & samples and not (isinstance(part, Pow) and part.exp.is_Integer and part.exp > 0)
                for body, samples in parts for part in body.atoms(Function, Pow))
 
 
@@ -340,8 +353,8 @@ def _all_finite(rows: Array) -> Array:
 
 
 def _is_real(value: Any) -> bool:
-    """Finite, and no complex number, which mpmath has for the logarithm of a negative one."""
-    return bool(mpmath.isfinite(value) and not mpmath.im(value))
+    """Finite, and no complex number, which mpmath has of the logarithm of a negative one; its square is complex too."""
+    return bool(mpmath.isfinite(value) and not isinstance(value, mpmath.mpc))
 
 
 def _finite(values: Array) -> Array:

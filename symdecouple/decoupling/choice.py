@@ -13,6 +13,7 @@ from symdecouple.decoupling.motions.concatenated import ConcatenatedFlows
 from symdecouple.decoupling.motions.joint_steps import StrictSteps
 from symdecouple.decoupling.motions.nested_roots import Automatic, NestedRoots
 from symdecouple.decoupling.motions.orbit import OrbitMotion
+from symdecouple.decoupling.offsets import feels_no_offset
 from symdecouple.decoupling.routes.energies import EnergyRoute
 from symdecouple.decoupling.routes.levels import Levels
 from symdecouple.decoupling.routes.moments import MomentRoute
@@ -102,6 +103,7 @@ class Choice:
         if path == "narrow" and self.leading is None and ends <= {-oo, S.Zero, oo}:
             self.own = int(_is_scaled(features))
         self.feels_no_shift = self.leading is not None and (self.own > 0 or (path == "auto" and len(self.leading) > 1))
+        self._feel_no_offset: bool | None = None
         self._narrow = NarrowRoute(path_of(features), self.moments)
         self._last = self.spans[-1][0]
         self._found: set[int] = set()  # levels that have their references and their ways
@@ -110,6 +112,12 @@ class Choice:
         self.budget = budget
         if path not in ("auto", "narrow") and not self._is_covered(len(features)):
             self.closed(self._last)  # refused now where there is none; else made when it is needed
+
+    def feel_no_offset(self, grid: tuple[int, ...]) -> bool:
+        """Tell whether no feature feels an offset of samples on a grid."""
+        if self._feel_no_offset is None:
+            self._feel_no_offset = not self.feels_no_shift and all(feels_no_offset(f, grid) for f in self.features)
+        return self._feel_no_offset
 
     @cached_property
     def verdicts(self) -> Verdicts:
@@ -192,7 +200,7 @@ class Choice:
             route = MomentRoute(self.leading, route, self.own)
         if self.energies is not None:
             route = (PreciseEnergyRoute if precise else EnergyRoute)(self.energies, grid, route)
-        return Levels(route, lambda k: k <= own or self.is_closed(k))
+        return Levels(route, lambda k: k <= own or self.is_closed(k), self.path in ("auto", "relaxed"))
 
     def _is_covered(self, level: int) -> bool:
         """True iff the frequency domain has all levels up to one, the mean included: no flow is looked for."""

@@ -21,7 +21,7 @@ from symdecouple.decoupling.plan_facts import PlanFacts
 from symdecouple.decoupling.progress import Progress
 from symdecouple.decoupling.routes.levels import Levels
 from symdecouple.decoupling.routes.route import Answers
-from symdecouple.decoupling.running import Compute, batch_of, leaves_out_masked
+from symdecouple.decoupling.running import Compute, batch_of, leaves_out_masked, with_exact_means
 from symdecouple.decoupling.transfer import Maps, Match
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
@@ -29,7 +29,7 @@ from symdecouple.numeric.moments.levels import HIGHEST
 from symdecouple.numeric.moments.matched import matched_rows
 from symdecouple.numeric.paths.projection import least_move
 from symdecouple.numeric.samples.batch import NanPolicy, OnRefusal
-from symdecouple.numeric.samples.intake import check_choice, take_numbers
+from symdecouple.numeric.samples.intake import check_choice, holds_more, take_numbers
 from symdecouple.numeric.samples.kinds import Outcomes, Quiet, Signal
 from symdecouple.numeric.samples.vectors import Batch, SampleAxis, widened
 
@@ -37,6 +37,7 @@ __all__ = ["Matching"]
 
 _ENOUGH = 1e-14  # of 1 + abs(feature): nothing to take out
 _APART = 1e-9  # from where on a result is none
+_DIGITS = 20  # of numbers that float64 would round; it takes 17
 _NEWTON = 8
 _ON_THE_WAY = 1e-10  # the same after a step
 _SHORTEST = 2.0**-12  # step of the way, as a share of it
@@ -104,15 +105,17 @@ class Matching(PlanFacts):
         def compute(levels: Levels, rows: Array, _: Sequence[Any], index: Array) -> Answers:
             targets = as_multiprecision(asked[index]) if dps else asked[index]
             found = None if dps else _by_moments(self.choice, rows, targets)
-            if found is None:
-                found = next(levels.at(rows, [level], list(targets.T), is_fine=True))
+            return moved(levels, rows, targets, each[index]) if found is None else found
+
+        def moved(levels: Levels, rows: Array, targets: Array, goal: Array) -> Answers:
+            with np.errstate(all="ignore"):  # targets may be beyond all features; what is not reached is refused
+                found: Answers = next(levels.at(rows, [level], list(targets.T), is_fine=True))
                 if not dps:
-                    applied, goal = self._application.on(batch.grid), each[index]
+                    applied = self._application.on(batch.grid)
                     if self.choice.energies is None:  # their refusals are certain
                         found = _continued(applied, found, rows, goal, self.choice)
                     found = _settled(applied, found, goal)
-                found = _inside(found, self.choice.interval)
-            return found
+                return _inside(found, self.choice.interval)
 
         return self._run(batch, None, dps, on_refusal, compute, level, progress)
 
@@ -128,9 +131,10 @@ class Matching(PlanFacts):
 
     def _fine_values(self, samples: Any, *, axis: SampleAxis, on_refusal: OnRefusal, progress: Progress | None) -> Any:
         """`transform` in the small steps of `normalize`: values to 1e-12 where dozens of features leave it 1e-9."""
-        batch = batch_of(self.choice, "transform", samples, axis, None, centred=False)
-        return self._run(batch, (self._application.size,), None, on_refusal, lambda levels, rows, refs, _: (
-            self._application.on(batch.grid).decoupled(levels, rows, refs, is_fine=True)), None, progress)
+        batch = batch_of(self.choice, "transform", samples, axis, None)
+        compute = with_exact_means(lambda levels, rows, refs, _: (
+            self._application.on(batch.grid).decoupled(levels, rows, refs, is_fine=True)), batch, self.choice.leading)
+        return self._run(batch, (self._application.size,), None, on_refusal, compute, None, progress)
 
     @overload
     def own_values(self, samples: Any, *, axis: SampleAxis = ..., on_refusal: Signal = ...,
@@ -143,13 +147,21 @@ class Matching(PlanFacts):
     def own_values(self, samples: Any, *, axis: SampleAxis = "last", on_refusal: OnRefusal = "warn",
                    progress: Progress | None = None) -> Any:
         """Return the features of samples as they are, (..., M): what `match` sets."""
-        batch, applied = batch_of(self.choice, "own_values", samples, axis, None, centred=False), self._application
+        applied = self._application
+        is_exact = len(self.features.symbolic) == applied.size and holds_more(samples)
+        dps = _DIGITS if is_exact else None
+        batch = batch_of(self.choice, "own_values", samples, axis, dps, centred=False)
 
         def compute(levels: Levels, rows: Array, _: Sequence[Any], index: Array) -> Answers:
-            found = applied.on(batch.grid).own(rows, applied.size)
-            return Answers(found, np.zeros(len(rows)))
+            none = np.zeros(len(rows), dtype=rows.dtype)
+            return Answers(applied.on(batch.grid).own(rows, applied.size), none, error=none if is_exact else None)
 
-        return self._run(batch, (applied.size,), None, on_refusal, compute, None, progress)
+        found = self._run(batch, (applied.size,), dps, on_refusal, compute, None, progress)
+        if not is_exact:
+            return found
+        values, *outcomes = found if on_refusal == "return" else (found,)
+        values = np.asarray(values, dtype=np.float64)
+        return (values, *outcomes) if outcomes else values
 
 
 def _by_moments(choice: Choice, rows: Array, targets: Array) -> Answers | None:

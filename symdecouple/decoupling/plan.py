@@ -41,6 +41,7 @@ from symdecouple.decoupling.running import (
     Compute,
     Running,
     batch_of,
+    beside_offsets,
     leaves_out_masked,
     with_exact_means,
 )
@@ -382,5 +383,6 @@ class Plan(Matching):
         kept = None if checkpoint is None else Checkpoint.of(checkpoint, [
             *self.features, self._order, *self.reference, self.path, self.perturbation, batch.means], batch)
         values, applied = self.choice.values if dps else self.choice.floats, self._application.on(batch.grid)
+        compute = beside_offsets(compute, self.choice, batch, shape is None)
         run = Running(levels, values, applied, dps, self.perturbation, kept)
         return run(batch, shape, on_refusal, compute, progress)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial, wraps
 from typing import Any, Concatenate, TypeAlias, cast, get_args
 
@@ -16,6 +18,7 @@ from symdecouple.decoupling.checkpoint import Checkpoint
 from symdecouple.decoupling.choice import Choice
 from symdecouple.decoupling.labels import with_labels
 from symdecouple.decoupling.masked import with_missing_masked, without_masked
+from symdecouple.decoupling.offsets import middles
 from symdecouple.decoupling.precise import Precise
 from symdecouple.decoupling.progress import Paced, Progress, told
 from symdecouple.decoupling.routes.levels import Levels
@@ -31,13 +34,17 @@ from symdecouple.numeric.samples.batch import SINGLE, NanPolicy, OnRefusal
 from symdecouple.numeric.samples.intake import check_choice, fractions_of, is_elsewhere, library_of, plan_elsewhere
 from symdecouple.numeric.samples.kinds import GivesRows, P
 from symdecouple.numeric.samples.matrix import taken
-from symdecouple.numeric.samples.vectors import Batch, SampleAxis
+from symdecouple.numeric.samples.vectors import Batch, SampleAxis, widened
 
-__all__ = ["GUARD", "Compute", "Running", "batch_of", "leaves_out_masked", "with_exact_means"]
+__all__ = ["GUARD", "Compute", "Running", "batch_of", "beside_offsets", "leaves_out_masked", "with_exact_means"]
 
 GUARD = 15
 _CHUNK = 2**18  # numbers that move together
+_OF_DIGITS = "beyond ", "level ", "limit only", "no convergence", "critical point"  # or of what is asked for
+_MOST_DIGITS = 800  # a root takes 2 seconds then, and twice the digits eight times as long
 _OUT_OF_RANGE = Outcome(False, "out of range", "feature 1 is beyond float64, all others are there; use dps=")
+_MERGED = Outcome(False, "out of range", "all entries of the sample come to one number of float64; take another unit, "
+                  "or use dps=")
 
 Compute: TypeAlias = Callable[[Levels, Array, Sequence[Any], Array], Answers]
 
@@ -59,9 +66,7 @@ class Running:
         residual, error = np.full((2, len(batch.rows)), np.nan, dtype=batch.numbers)
         is_feature = shape is not None and len(shape) == 1
         with nullcontext() if self.dps is None else at_digits(self.dps + GUARD + _hidden_digits(batch.rows)):
-            given = self.reference
-            if self.dps:
-                given = [None if v is None else mpmath.mpmathify(v.evalf(mpmath.mp.dps)) for v in self.reference]
+            given = self._targets()
             done = set() if self.checkpoint is None else self.checkpoint.restore(batch)
             asked = list(batch.open_rows())
             to_do = np.array([i for i in asked if i not in done], dtype=np.intp)
@@ -102,7 +107,14 @@ class Running:
     def _portion(self, batch: Batch, index: Array, targets: Sequence[Any], compute: Compute, is_feature: bool
                  ) -> tuple[Array, Array]:
         """Answer some rows, and return their residuals and errors; nothing else of what was computed is left."""
-        found = compute(self.levels, self._numbers(taken(batch.rows, index)), targets, index)
+        rows = taken(batch.rows, index)
+        found = compute(self.levels, self._numbers(rows), targets, index)
+        if self.dps and any(o.reason.startswith(_OF_DIGITS) for o in found.refusals.values()):
+            digits = max(map(_crowded_digits, rows)) + self.dps  # of the only row
+            is_quick = self.levels.has_roots and self.levels.is_closed(self.application.size - 1)
+            if mpmath.mp.dps < digits <= _MOST_DIGITS and is_quick:
+                with at_digits(digits):
+                    found = compute(self.levels, self._numbers(rows), self._targets(), index)
         kept = np.full((2, len(index)), np.nan, dtype=batch.numbers)
         kept[0], kept[1] = found.residual, found.error
         batch.put_all(index, found.values)
@@ -110,7 +122,7 @@ class Running:
         for r, symptom in found.refusals.items():
             own, row = found.values[r] if is_feature else None, batch.rows[index[r]]
             outcome = self.application.judged(row, symptom, own) if not batch.is_doubled else SINGLE
-            if self.perturbation is None:
+            if self.perturbation is None or batch.is_doubled:
                 batch.refusals[int(index[r])] = outcome
             else:
                 again[r] = RefusedRow(row.astype(np.float32) if batch.single else row, outcome, own)
@@ -138,6 +150,12 @@ class Running:
             batch.put(int(index[r]), tried.values)
             batch.notes[int(index[r])] = tried.outcome
             kept[:, r] = known[:, tried.place]
+
+    def _targets(self) -> Sequence[Any]:
+        """The references, at the working precision."""
+        if not self.dps:
+            return self.reference
+        return [None if v is None else mpmath.mpmathify(v.evalf(mpmath.mp.dps)) for v in self.reference]
 
     def _numbers(self, rows: Array) -> Array:
         return as_multiprecision(rows) if self.dps else rows
@@ -182,7 +200,8 @@ def batch_of(choice: Choice, name: str, samples: Any, axis: SampleAxis, dps: int
     if dps is not None and (isinstance(dps, bool) or not isinstance(dps, int) or dps < 1):
         raise InvalidInput(f"dps={dps!r} was given, a positive number of decimal digits is expected")
     batch = Batch.of(name, samples, axis, dps is not None, choice.filter_ndim,
-                     centred=centred and choice.feels_no_shift,
+                     centred=lambda grid: centred and (choice.feels_no_shift or (
+                         dps is None and choice.feel_no_offset(grid))),
                      interval=None if name == "denormalize" else choice.interval, waves=choice.has_waves)
     if choice.is_of_sets and name == "transform":
         batch.double()
@@ -214,6 +233,35 @@ def with_exact_means(compute: Compute, batch: Batch, leading: MomentCoordinates 
     return computed
 
 
+def beside_offsets(compute: Compute, choice: Choice, batch: Batch, are_samples: bool) -> Compute:
+    """Compute for rows about 0 where features feel no offset; samples get theirs back, and are refused where entries
+    that differ come to one number, as by `stats.match`."""
+    feels_none = choice.feel_no_offset(batch.grid)
+    if not (feels_none or are_samples):
+        return compute
+
+    def computed(levels: Levels, rows: Array, refs: Sequence[Any], index: Array) -> Answers:
+        rows = widened(rows)
+        middle = middles(rows) if feels_none else np.zeros(1)
+        found = compute(levels, rows - middle if middle.any() else rows, refs, index)
+        if not are_samples:
+            return found
+        if feels_none:
+            for r, mean in ((r, batch.means[i]) for r, i in enumerate(map(int, index)) if i in batch.means):
+                middle[r] += float(mean - sum(map(Fraction, rows[r].tolist())) / rows.shape[1])  # taken off before
+            found = replace(found, values=found.values + middle) if middle.any() else found
+        if rows.dtype == object:
+            return found
+        merged = np.flatnonzero(found.values.min(axis=1) == found.values.max(axis=1))
+        merged = merged[rows[merged].min(axis=1) < rows[merged].max(axis=1)]
+        if not merged.size:
+            return found
+        found.values[merged] = np.nan
+        return replace(found, refusals={**dict.fromkeys(merged.tolist(), _MERGED), **found.refusals})
+
+    return computed
+
+
 def _hidden_digits(rows: Array) -> int:
     """Digits that an offset takes from what rows have beside it: of largest / spread, where that is the most."""
     most = 0
@@ -221,6 +269,18 @@ def _hidden_digits(rows: Array) -> int:
         if values := fractions_of(row):
             most = max(most, _bits(max(map(abs, values))) - _bits(max(values) - min(values)))
     return int(most * 0.302) + 1 if most else 0  # log10(2)
+
+
+def _crowded_digits(row: Array) -> int:
+    """Digits that the entries of a row need to stay apart on their way to a level.
+
+    A skewness may pull the closest ones apart by the square of range / gap, and a third of the digits may go with that.
+    """
+    values = sorted(set(fractions_of(row) or ()))
+    if len(values) < 2:
+        return 0
+    gap = min(b - a for a, b in itertools.pairwise(values))
+    return int(6 * 0.302 * (_bits(values[-1] - values[0]) - _bits(gap) + 1)) + 1
 
 
 def _bits(value: Any) -> int:

@@ -147,7 +147,9 @@ def _transfer(maps: Maps, images: tuple[tuple[Any, SampleAxis], tuple[Any, Sampl
     refusals = {i: one if not (one.ok or is_own) else two for i, (one, two) in enumerate(
         zip(first, second, strict=True)) if not ((one.ok or is_own) and two.ok)}
     refusals |= _of_targets(lacking, batch.shape, wanted.shape[:-1])
-    gap = np.abs(again - kernel).max(axis=batch.axes) / row_scales(as_rows(kernel, batch.axes)).reshape(batch.shape)
+    gap = np.abs(again - kernel).max(axis=batch.axes, initial=0.0)
+    if kernel.size:
+        gap = gap / row_scales(as_rows(kernel, batch.axes)).reshape(batch.shape)
     apart = (np.abs(achieved - asked) / (1 + np.abs(asked))).max(axis=-1)
     apart = apart if is_own else np.maximum(apart, gap)
     refusals |= {int(i): _lost(float(apart.flat[i])) for i in np.flatnonzero(~(apart <= _APART)) if i not in refusals}

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from symdecouple.errors import InvalidInput
-from symdecouple.numeric.samples.intake import take_numbers
+from symdecouple.numeric.samples.intake import holds_more, take_numbers
 
 __all__ = ["TAGS_ARE_OBJECTS", "check_images", "check_names_in", "check_samples", "check_values", "checked_rows", "tag"]
 
@@ -37,8 +37,8 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool, allow_nan: bool) -> NDA
         if TAGS_ARE_OBJECTS:
             from sklearn.utils.validation import validate_data
 
-            return _numbers(validate_data(estimator, X, reset=reset, **_options(allow_nan)))
-        return _numbers(estimator._validate_data(X, reset=reset, **_options(allow_nan)))
+            return _exact(X, _numbers(validate_data(estimator, X, reset=reset, **_options(allow_nan))))
+        return _exact(X, _numbers(estimator._validate_data(X, reset=reset, **_options(allow_nan))))
     except ValueError as error:
         raise _explained(X, error) from None
 
@@ -106,6 +106,17 @@ def _numbers(array: NDArray[Any]) -> NDArray[Any]:
         except (TypeError, ValueError) as error:
             raise InvalidInput(f"X holds what is no number ({error}); encode it, or leave these columns out") from None
     return array.astype(np.uint8) if array.dtype.kind == "b" else take_numbers(array).array
+
+
+def _exact(X: Any, checked: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers of lists and objects as they were given, where scikit-learn has rounded them to float64."""
+    is_object = getattr(getattr(X, "dtype", None), "kind", "") == "O"
+    if checked.dtype.kind != "f" or not (isinstance(X, list | tuple) or is_object):
+        return checked
+    try:
+        return take_numbers(X).array if holds_more(X) else checked
+    except InvalidInput:  # what only scikit-learn takes
+        return checked
 
 
 def tag(tags: Any, *, allow_nan: bool, images: bool = False) -> Any:

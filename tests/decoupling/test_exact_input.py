@@ -180,7 +180,8 @@ def test_precision_of_one_thread_is_not_that_of_another() -> None:
 def test_float64_calls_leave_the_precision_of_mpmath_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     sample = np.random.default_rng(0).standard_normal((3, 40))
     plan = sd.decouple(raw_moments(5))
-    plan.transform(sample)  # what is made once
+    for call in (plan.transform, plan.gradients, plan.normalize):
+        call(sample)  # what is made once
 
     def changed(*_: Any) -> None:
         raise AssertionError("the precision of mpmath was changed")
@@ -201,10 +202,12 @@ def test_targets_that_are_not_finite_are_refused_alone(bad: float) -> None:
     assert "level 3" in outcomes[0].detail
 
 
-@pytest.mark.parametrize("feature", [sp.log(x), sp.sqrt(x), x ** sp.Rational(3, 2)])
-def test_no_gradient_outside_the_domain(feature: sp.Expr) -> None:
+@pytest.mark.parametrize(("feature", "outside"), [
+    (sp.log(x), -1), (sp.sqrt(x), -1), (x ** sp.Rational(3, 2), -1), (sp.log(x) ** 2, -1), (1 / x, 0), (x**-2, 0),
+    (sp.asin(x / 9), -10), (sp.log(sp.log(1 + x)), -0.5)])
+def test_no_gradient_outside_the_domain(feature: sp.Expr, outside: float) -> None:
     plan = sd.decouple([Mean(feature)], [1])
-    rows = [[-1.0, 2, 8], [1, 2, 8]]
+    rows = [[outside, 2, 8], [1, 2, 8]]
     values, outcomes = plan.transform(rows, on_refusal="return")
     gradients, others = plan.gradients(rows, on_refusal="return")
     assert [o.reason for o in outcomes] == [o.reason for o in others] == ["not finite", ""]

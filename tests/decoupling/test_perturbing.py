@@ -106,6 +106,12 @@ def test_raising_is_for_what_stays_refused() -> None:
     assert np.isfinite(caught.value.partial[0]).all()
 
 
+@pytest.mark.parametrize("kind", ["ramp", "spectral", "ramp and spectral"])
+def test_one_entry_is_not_perturbed(kind: str) -> None:
+    values, (outcome,) = decouple(raw_moments(4), perturb=kind).transform([4.0], on_refusal="return")
+    assert outcome.reason == "one sample" and values[:2].tolist() == [4, 0]
+
+
 def test_nan_and_infinite_samples_are_never_perturbed() -> None:
     rows = np.array([[np.nan, 1, 2, 3, 4, 5], [np.inf, 1, 2, 3, 4, 5]])
     _, before = decouple(raw_moments(4)).transform(rows, on_refusal="return")

@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -274,3 +275,13 @@ def test_processes_answer_the_same() -> None:
         found = two.fit_transform(rows)
     np.testing.assert_allclose(found, expected, rtol=1e-9)
     assert [str(w.message) for w in after if w.category is RefusalWarning] == [str(w.message) for w in before]
+
+
+@pytest.mark.parametrize("kind", [int, Fraction])
+def test_numbers_that_float64_would_round_are_those_of_stats(kind: Any) -> None:
+    """In lists and object arrays, which scikit-learn rounds."""
+    rows = [[kind(10**25 + v) for v in (1, 3, 4, 9, 10)], [kind(10**25 + v * v) for v in (1, 3, 4, 9, 10)]]
+    expected = decoupled_moments(rows, 4, axis=1)
+    assert expected[0, 1] == 12.24
+    for given in (rows, np.array(rows, dtype=object)):
+        np.testing.assert_array_equal(DecoupledMoments(order=4).fit_transform(given), expected)

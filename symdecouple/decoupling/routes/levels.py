@@ -23,10 +23,11 @@ __all__ = ["Levels"]
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """The levels of a plan in numbers of one kind."""
+    """The levels of a plan in numbers of one kind; `has_roots` where each is a root or a formula, at any precision."""
 
     route: Route
     is_closed: Callable[[int], bool]
+    has_roots: bool = False
     _nearest: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def at(self, rows: Array, wanted: Sequence[int], targets: Sequence[Any], keep: bool = False,

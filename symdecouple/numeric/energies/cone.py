@@ -172,7 +172,10 @@ def _membership(parts: Parts, target: FloatArray) -> Membership:
         if v @ away > _TOLERANCE:
             return Membership("outside", away / scale)
     along = highest(units, -total / count, box, v if length else np.zeros(0))  # the origin is interior to a subspace
-    if min(float((part.T @ along).min(initial=0)) for part in units()) < -_CLEAR:
+    sides = [part.T @ along for part in units()]
+    # beside a thin cone HiGHS may keep constraints to 1e-10 and find nothing nearer: no face is seen then
+    is_face = max(float(side.max(initial=0)) for side in sides) <= _TOLERANCE and float(v @ along) >= -_TOLERANCE
+    if is_face and min(float(side.min(initial=0)) for side in sides) < -_CLEAR:
         return Membership("boundary", along / scale if length else along)
     return Membership("inside", np.zeros(len(target)))
 

@@ -154,4 +154,5 @@ def _scaled(rows: FloatArray, exponents: NDArray[Any], in_place: bool = False) -
     out = rows if in_place else None
     if np.abs(exponents).max() <= _HIGHEST:
         return np.asarray(np.multiply(rows, np.ldexp(1.0, exponents)[:, None], out=out))
-    return np.asarray(np.ldexp(rows, exponents[:, None], out=out))
+    with np.errstate(over="ignore"):  # what is beyond float64 is refused where it is used
+        return np.asarray(np.ldexp(rows, exponents[:, None], out=out))

@@ -32,7 +32,7 @@ from symdecouple.errors import InvalidInput
 from symdecouple.numeric.samples.frames import numbers_in
 
 __all__ = ["Numbers", "centre_exactly", "check_choice", "elsewhere", "exact", "for_arrays", "fractions_of",
-           "is_elsewhere", "is_exact_in_float64", "library_of", "missing_entries", "plan_elsewhere",
+           "holds_more", "is_elsewhere", "is_exact_in_float64", "library_of", "missing_entries", "plan_elsewhere",
            "shifted_exactly", "shifted_integers", "take_numbers"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -346,6 +346,15 @@ def shifted_exactly(row: NDArray[Any], rounded: bool = True) -> tuple[NDArray[An
     shifted = [v - middle for v in values]
     taken = np.array(list(map(_nearest, shifted))) if rounded else np.array(shifted, dtype=object)
     return taken, middle + Fraction(sum(shifted)) / len(shifted)
+
+
+def holds_more(samples: Any) -> bool:
+    """True iff some finite numbers of an array-like are no float64."""
+    array = take_numbers(samples).array
+    if array.dtype.kind == "O":
+        return not all(_is_float(v) for v in map(exact, array.ravel().tolist())
+                       if isinstance(v, Fraction))
+    return bool(array.dtype.kind != "f" and array.size and not is_exact_in_float64(array.min(), array.max()))
 
 
 def _is_float(value: Fraction) -> bool:

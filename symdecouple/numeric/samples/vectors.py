@@ -7,7 +7,7 @@ precision is asked for, the exact numbers that were given.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
@@ -98,7 +98,7 @@ class Batch:
 
     @classmethod
     def of(cls, name: str, samples: Any, axis: SampleAxis, exact: bool, filtered: int | None = None, *,
-           centred: bool = False, interval: tuple[Any, Any] | None = None,
+           centred: Callable[[tuple[int, ...]], bool] = lambda _: False, interval: tuple[Any, Any] | None = None,
            waves: bool = False) -> Batch:
         """Take array-like samples.
 
@@ -113,8 +113,9 @@ class Batch:
             Keep numbers as they were given.
         filtered : int, optional
             The dimension of the filters that will be applied to the samples.
-        centred : bool
-            Take the median off rows that float64 would round, exactly; for functions that do not feel a shift.
+        centred : callable, optional
+            Of the grid: whether to take the median off rows that float64 would round, exactly; for functions that do
+            not feel a shift.
         interval : pair of numbers, optional
             Where all entries have to lie, ends left out; other rows are refused.
         waves : bool
@@ -139,7 +140,7 @@ class Batch:
         taken = as_rows(array, axes)
         barred = {} if interval is None else _outside(taken, *interval)
         shifted = {}
-        if centred and (taken.dtype == object or taken.dtype.itemsize > 4):
+        if (taken.dtype == object or (taken.dtype.kind != "f" and taken.dtype.itemsize > 4)) and centred(grid):
             each = ((i, shifted_exactly(row, rounded=not exact)) for i, row in enumerate(taken))
             shifted = {i: found for i, found in each if found is not None}
         rows = _converted(taken, object if exact else np.float64)

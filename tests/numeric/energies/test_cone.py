@@ -59,6 +59,20 @@ def test_boundary_by_hand() -> None:
     assert (told @ square).min() < -0.1
 
 
+@pytest.mark.parametrize("n", [4, 5, 8, 12])
+def test_the_same_tolerance_on_both_sides(n: int) -> None:
+    """Two filters: turned by 1e-9 or little more than 1e-12 from a ray at the edge, in units of the largest ones."""
+    waves = 2 * np.pi * np.arange(n) / n
+    for first, second in (((1, 1), (2, -2)), ((2, 2), (1, 2)), ((3, 1), (1, 2))):
+        rays = np.array([(middle + side * np.cos(waves)) ** 2 for middle, side in (first, second)])
+        rays /= rays.max(axis=1, keepdims=True)
+        angles = np.arctan2(rays[1], rays[0])[np.hypot(*rays) > 1e-9]
+        for edge, inwards in (angles.min(), 1), (angles.max(), -1):
+            for turn, where in ((1e-9, "inside"), (1e-11, "inside"), (-1e-10, "outside"), (-1e-9, "outside")):
+                at = edge + inwards * turn
+                assert cone_membership(rays, np.array([np.cos(at), np.sin(at)])).where == where
+
+
 def test_the_origin_is_inside_a_subspace_only() -> None:
     assert cone_membership(np.array([[1.0, -1.0]]), np.zeros(1)).where == "inside"
     assert cone_membership(np.array([[1.0, 2.0]]), np.zeros(1)).where == "boundary"

@@ -1,0 +1,77 @@
+"""Samples with values close together beside the others: with `dps` the numbers of float64 and more, or its cause."""
+
+from __future__ import annotations
+
+import warnings
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+import symdecouple as sd
+from symdecouple import Filter, Mean, x
+from symdecouple.families.moments import raw_moments
+
+PLAN = sd.decouple(raw_moments(4))
+
+
+def orthokurtosis(row: Any, digits: int) -> Any:
+    """By 2000 halvings between the poles of z = c / (1 - t c), with digits for all of them."""
+    with mpmath.workdps(digits):
+        mean = sum(map(Fraction, row), Fraction(0)) / len(row)
+        c = [mpmath.mpf(v.numerator) / v.denominator for v in (Fraction(v) - mean for v in row)]
+
+        def shape(t: Any) -> tuple[Any, Any]:
+            z = [v / (1 - t * v) for v in c]
+            middle = mpmath.fsum(z) / len(z)
+            m2, m3, m4 = (mpmath.fsum((v - middle) ** k for v in z) / len(z) for k in (2, 3, 4))
+            return m3, m4 / m2**2
+
+        low, high = 1 / min(c), 1 / max(c)
+        for _ in range(int(3.33 * digits) - 40):
+            t = (low + high) / 2
+            low, high = (low, t) if shape(t)[0] > 0 else (t, high)
+        return shape(t)[1]
+
+
+@pytest.mark.parametrize("row", [
+    [0, 2**64 - 1, 0, 1, 5, 2**63 - 1], [0, 10**12, 1, 2, 3, 5 * 10**11], [0, 10**30, 1, 2, 3, 4], [0, 1, 2, 3, 1e9],
+    [0, 0, 1, 1e20, 1e20 + 5e10], [0, Fraction(1, 10**50), 1, 1 + Fraction(1, 10**50), 2]], ids=str)
+@pytest.mark.parametrize("dps", [15, 30])
+def test_more_digits_are_taken_where_they_are_needed(row: list[Any], dps: int) -> None:
+    expected = orthokurtosis(row, 250)
+    value = PLAN.transform(row, dps=dps, on_refusal="raise")[3]
+    assert abs(value - expected) < mpmath.mpf(10) ** (1 - dps) * expected
+    assert PLAN.transform(row, on_refusal="raise")[3] == pytest.approx(float(expected), rel=1e-12)
+
+
+@pytest.mark.parametrize(("path", "dps"), [("relaxed", None), ("parallel", None), ("relaxed", 20), ("auto", 20)])
+def test_a_skewness_that_theorem_c_has_is_not_called_out_of_reach(path: Any, dps: int | None) -> None:
+    for row in [1e-310, 2e-310, 6e-310, 1.7e308], [0, 1, 2, 3, 1e9]:
+        _, (outcome,) = sd.decouple(raw_moments(4), path=path).transform(row, dps=dps, on_refusal="return")
+        assert "attainable" not in outcome.reason, outcome
+    _, (outcome,) = sd.decouple(raw_moments(4), path=path).transform([0, 0, 0, 1, 2], dps=dps, on_refusal="return")
+    assert outcome.reason == "no zero-skew point"
+
+
+@pytest.mark.parametrize("match", ["decoupled", "own"])
+@pytest.mark.parametrize("shape", [(0,), (3, 0), (0, 5)])
+def test_transfers_of_nothing(shape: tuple[int, ...], match: Any) -> None:
+    for plan in (PLAN, sd.decouple([Mean(Filter([-1, 2, -1])(x) ** 2)], [6])):
+        done, outcomes = plan.transfer(np.zeros(shape), [1.0, 2, 4, 9, 7, 3, 8], match=match, on_refusal="return")
+        assert done.values.shape == shape and [o.reason for o in outcomes] == ["no samples"] * int(np.prod(shape[:-1]))
+
+
+@pytest.mark.parametrize("path", ["narrow", "parallel"])
+def test_targets_beyond_all_samples_are_refused_without_warnings(path: Any) -> None:
+    plan, row = sd.decouple(raw_moments(3), path=path), np.array([1.0, 2, 4, -1, 3, 7])
+    waves = sd.decouple([Mean(Filter([-1, 2, -1])(x) ** 2), Mean(Filter([-1, 2, -1])(x) ** 4)], [6, 108])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for target in ([1e308, 1, 0], [0, 1e308, 0], [0, 1, -1e308]):
+            found, (outcome,) = plan.match(row, target, on_refusal="return")
+            assert outcome.ok or np.isnan(found).all()
+        for call in (waves.transform, waves.gradients, waves.normalize):
+            assert call([1e308, -1e308, 1e300, 5, 1e308, 3], on_refusal="return")[1][0].reason == "out of range"

@@ -1,0 +1,89 @@
+"""Features that feel no offset, far from zero: the numbers are those of the same sample about zero, on any path."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import symdecouple as sd
+from symdecouple import Filter, Group, Mean, shift, x
+from symdecouple.decoupling.offsets import feels_no_offset
+from symdecouple.families.moments import raw_moments, standardized_moments
+
+LOW, EDGE, HIGH = (Filter(taps) for taps in ([1, 1, 1], [-1, 0, 1], [-1, 2, -1]))
+CENTRED = x - Mean(x)
+FREE: dict[str, tuple[list[Any], list[Any]]] = {
+    "variance": ([sd.variance()], [1]), "kurtosis": ([sd.kurtosis()], [3]),
+    "shape": ([sd.variance(), sd.skewness()], [1, 0]), "group": ([Group(sd.variance(), sd.skewness())], [1, 0]),
+    "deviation": ([sd.standard_deviation()], [1]),
+    "cosh": ([Mean(sp.log(sp.cosh(CENTRED))), Mean(CENTRED**2)], [0.4, 1]),
+    "covariance": ([Mean(x * shift(1)(x)) - Mean(x) ** 2], [0.5]), "steps": ([Mean((x - shift(1)(x)) ** 2)], [2]),
+    "outputs": ([Mean(HIGH(x) ** 2), Mean(EDGE(x) ** 2), Mean(EDGE(x) ** 4)], [6, 2, 12]),
+    "third": ([Mean(HIGH(x) ** 2), Mean(HIGH(x) ** 3)], [6, 0]), "smooth": ([Mean(LOW(CENTRED) ** 4)], [3]),
+}
+ROW = np.round(np.random.default_rng(3).normal(size=12) * 2**10) / 2**10
+
+
+def exact_variance(row: Any) -> float:
+    values = [Fraction(v) for v in np.asarray(row).tolist()]
+    mean = sum(values) / len(values)
+    return float(sum((v - mean) ** 2 for v in values) / len(values))
+
+
+@pytest.mark.parametrize("path", ["auto", "narrow"])
+@pytest.mark.parametrize("name", FREE)
+def test_far_from_zero_as_about_it(name: str, path: Any) -> None:
+    features, reference = FREE[name]
+    plan = sd.decouple(features, reference, path=path)
+    values, slopes, ends = plan.transform(ROW), plan.gradients(ROW), plan.match(ROW, reference)
+    for offset in (-1e4, 1e8, 2.0**36):
+        far = ROW + offset
+        np.testing.assert_allclose(plan.transform(far), values, rtol=1e-11, atol=1e-12)
+        np.testing.assert_allclose(plan.gradients(far), slopes, rtol=1e-9, atol=1e-11 * np.abs(slopes).max())
+        np.testing.assert_allclose(plan.match(far, reference) - offset, ends, rtol=0, atol=1e-9 + 1e-15 * abs(offset))
+        assert abs(plan.normalize(far).mean() - far.mean()) <= 1e-12 + 4e-16 * abs(offset)
+    if str(features[0]) == str(sd.variance()):
+        assert plan.transform(ROW + 2.0**36)[0] == pytest.approx(exact_variance(ROW), rel=1e-15)
+
+
+@pytest.mark.parametrize("name", ["variance", "shape", "steps", "outputs"])
+def test_whole_numbers_that_float64_would_round(name: str) -> None:
+    plan, small = sd.decouple(*FREE[name]), [1, 3, 4, 9, 10, 17, 30, 2]
+    long = [2**60 + v for v in small]
+    np.testing.assert_allclose(plan.transform(long), plan.transform(small), rtol=1e-11)
+    np.testing.assert_allclose(plan.transform(long, dps=20).astype(float), plan.transform(small), rtol=1e-11)
+    np.testing.assert_allclose(plan.gradients(long), plan.gradients(small), rtol=1e-9, atol=1e-12)
+
+
+def test_what_feels_an_offset_is_not_moved() -> None:
+    zero = Filter([-1, 2, -1], boundary="zero")
+    felt = [Mean(x**2), Mean(LOW(x) ** 4), Mean(sp.sin(x)), Mean(zero(x) ** 2), Mean(x * shift(1)(x))]
+    assert not any(feels_no_offset(sd.Feature(f), (12,)) for f in felt)
+    assert all(feels_no_offset(f if isinstance(f, sd.Feature) else sd.Feature(f), (12,))
+               for f in (sd.kurtosis(), Mean(HIGH(x) ** 10), Mean(sp.cos(CENTRED))))
+    positive = sd.sample("x", positive=True)
+    assert not feels_no_offset(sd.Feature(Mean(positive**2) - Mean(positive) ** 2), (12,))
+
+
+@pytest.mark.parametrize("match", ["decoupled", "own"])
+def test_targets_are_measured_exactly(match: Any) -> None:
+    """In transfers, of floats far from zero and of whole numbers that float64 would round."""
+    plan, small = sd.decouple(standardized_moments(3)), [1, 3, 4, 9, 10, 17, 30, 2]
+    source = [1.0, 2, 3, 5, 8, 13, 20, -7]
+    expected, _ = plan.transfer(source, small, match=match, on_refusal="return")
+    for base, rounds in ((10**8, False), (2**53, True), (2**60, True)):
+        done, (outcome,) = plan.transfer(source, [base + v for v in small], match=match, on_refusal="return")
+        np.testing.assert_allclose(done.wanted[1:], expected.wanted[1:], rtol=1e-13)
+        assert outcome.reason in (("lost on the way", "out of range") if rounds else ("",))
+
+
+@pytest.mark.parametrize("path", ["auto", "narrow", "relaxed"])
+def test_a_sample_is_not_returned_as_one_number(path: Any) -> None:
+    plan, long = sd.decouple(raw_moments(3), path=path), [2**60 + k for k in (1, 3, 4, 9, 10, 17)]
+    found, (outcome,) = plan.denormalize(plan.normalize(long), plan.transform(long), on_refusal="return")
+    assert outcome.reason == "out of range" and np.isnan(found).all()
+    np.testing.assert_array_equal(plan.normalize([3.0, 3, 3], 1), 0)
