@@ -315,17 +315,21 @@ def _as_tuple(a: Any) -> Any:
 
 
 def _fill(entries: Any, scale: float, offset: float, pole: float, chunk: Any) -> Any:
-    """Write g, or g/(g + w) for a pole above 0; returns the sum."""
+    """Write g, or g/(g + w) for a pole above 0; returns the sum.
+
+    It is taken by a loop of its own: one that writes is a vector loop or not by where its arrays lie, and adds in
+    another order then.
+    """
     total = 0.0
     if pole > 0:
         for i in range(len(entries)):
             g = entries[i] * scale - offset
             chunk[i] = g / (g + pole)
-            total += chunk[i]
     else:
         for i in range(len(entries)):
             chunk[i] = entries[i] * scale - offset
-            total += chunk[i]
+    for i in range(len(entries)):
+        total += chunk[i]
     return total
 
 
