@@ -114,9 +114,9 @@ class Choice:
             self.closed(self._last)  # refused now where there is none; else made when it is needed
 
     def feel_no_offset(self, grid: tuple[int, ...]) -> bool:
-        """Tell whether no feature feels an offset of samples on a grid."""
+        """Tell whether no feature feels an offset of samples on a grid; where a mean does, `feels_no_shift` tells."""
         if self._feel_no_offset is None:
-            self._feel_no_offset = not self.feels_no_shift and all(feels_no_offset(f, grid) for f in self.features)
+            self._feel_no_offset = all(feels_no_offset(f, grid) for f in self.features)
         return self._feel_no_offset
 
     @cached_property

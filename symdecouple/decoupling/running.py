@@ -236,7 +236,7 @@ def with_exact_means(compute: Compute, batch: Batch, leading: MomentCoordinates 
 def beside_offsets(compute: Compute, choice: Choice, batch: Batch, are_samples: bool) -> Compute:
     """Compute for rows about 0 where features feel no offset; samples get theirs back, and are refused where entries
     that differ come to one number, as by `stats.match`."""
-    feels_none = choice.feel_no_offset(batch.grid)
+    feels_none = not choice.feels_no_shift and choice.feel_no_offset(batch.grid)
     if not (feels_none or are_samples):
         return compute
 

@@ -30,6 +30,7 @@ from symdecouple.flows.evaluation import T, split_means
 from symdecouple.flows.flow import Flow
 from symdecouple.flows.leaf import Leaf, Y, leaf_of
 from symdecouple.flows.normalizer_templates import (
+    apart,
     average,
     checked,
     intake,
@@ -158,7 +159,7 @@ def source_of_normalizer(recipe: Recipe) -> str:
     bodies.append(f"VALUES = np.array([{values}])\nBEGINS_WITH_MEAN = {recipe.begins_with_mean}\n")
     bodies.append(_ENDS[kind](recipe))
     bodies.append(_normalize(recipe))
-    templates: list[Any] = [intake, prepared, average, checked, *_TEMPLATES[kind]]
+    templates: list[Any] = [intake, prepared, average, checked, apart, *_TEMPLATES[kind]]
     copied = [*(inspect.getsource(template) for template in templates), *kernels_for("\n".join(bodies))]
     return "import numpy as np\n\n\n" + "\n\n".join([*map(_without_types, copied), *bodies])
 
@@ -359,7 +360,7 @@ def _normalize(recipe: Recipe) -> str:
         "            continue",
         "        try:",
         '            with np.errstate(all="ignore"):',
-        f"                out[index][kept] = normalized({first})",
+        f"                out[index][kept] = apart(normalized({first}), x[index][kept])",
         "        except ValueError as error:",
         '            raise ValueError(f"sample vector {index}: {error}") from None',
         "    out = out.astype(kind)",

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["average", "checked", "intake", "joint_steps", "newton_on_leaf", "on_moebius_leaf", "on_triple_leaf",
-           "prepared", "root_between", "root_from_zero", "step_inside", "triple_image"]
+__all__ = ["apart", "average", "checked", "intake", "joint_steps", "newton_on_leaf", "on_moebius_leaf",
+           "on_triple_leaf", "prepared", "root_between", "root_from_zero", "step_inside", "triple_image"]
 
 
 def intake(x: Any, shifts: Any) -> Any:
@@ -73,6 +73,13 @@ def checked(found: Any, error: Any, features: Any, values: Any, begins_with_mean
         raise ValueError(f"the features came to {reached.tolist()}, {values.tolist()} was asked for: not attained")
     if not np.max(error) <= 2.0**-34 * np.max(np.abs(found)):
         raise ValueError("rounding leaves too few digits (the answer lies next to a pole of the flow)")
+    return found
+
+
+def apart(found: Any, x: Any) -> Any:
+    """Return a sample vector whose entries that differed have not come to one number."""
+    if np.min(found) == np.max(found) and np.min(x) < np.max(x):
+        raise ValueError("out of range: all entries of the sample come to one number; take another unit")
     return found
 
 
