@@ -78,6 +78,7 @@ _MANY_STEPS = 40  # after which ties are counted: they may leave no end, and mos
 _LOOK = 4  # steps between looks whether points are leaving their moments behind
 _LEFT = 1e-10  # gap of these moments, from which on the moments that the points have are used
 _SMALLEST = 2.0**-30  # a shorter step is at a critical point
+_BEYOND = 64  # entries between a row and what a loop over it writes: nearer, its sums are in the order of no vectors
 _UNSURE = 0.25  # a step that meets a point without velocity is cut to this
 _FEWEST_NODES = 32  # for a short path, for others twice as many, then what the series asks for
 _SHORT = 0.1  # mean length of a short path, in standard deviations
@@ -161,7 +162,7 @@ def settle_rows(
 ) -> None:
     """Bring samples to level k - 1 where the path to it has come near; write moment k, and how they go on."""
     scratch, share, moved = _scratch(len(goal)), np.full(z.shape[1], 1 / z.shape[1]), np.empty(BLOCK)
-    power = np.empty(max(BLOCK, 4 * int(np.sqrt(z.shape[1]))))
+    power = np.empty(_BEYOND + max(BLOCK, 4 * int(np.sqrt(z.shape[1]))))[_BEYOND:]
     means, norm, c, lower = scratch.short[0], scratch.short[1], scratch.short[2], scratch.lower
     for r in which:
         row, gap, drift = z[r], 0.0, 0.0
