@@ -58,7 +58,7 @@ ORDER = {
         "energies.cone energies.energy_range energies.continuation energies.problems energies.gradients "
         "energies.normalization "
         "energies.inverse "
-        "paths.runge_kutta paths.integrate paths.projection "
+        "paths.runge_kutta paths.integrate paths.first_steps paths.projection "
         "paths.narrow_path paths.narrow_path_adjoint paths.black_box_rows paths.empirical "
         "moments.growth moments.power_sums moments.hankel moments.hankel_kernel moments.tie_patterns "
         "moments.tied_edges moments.tied_range moments.out_of_reach moments.attainable moments.skewness_series "

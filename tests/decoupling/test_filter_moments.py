@@ -130,7 +130,7 @@ def test_levels_end_within_a_rounding_of_their_targets() -> None:
     features = families.filter_moments(BANK, (2, 3))
     bank = recognize_filter_moments(features)
     assert bank is not None
-    path = NarrowPath(narrow_route.bank_rows(bank, (SIDE, SIDE), features), rtol=5e-9, loose=True)
+    path = NarrowPath(narrow_route.bank_rows(bank, (SIDE, SIDE), features), rtol=5e-9, learns=True)
     levels = path.normalize(patches(2, seed=4).reshape(2, -1), REFERENCE[:11])
     assert not levels[-1].refusals
     assert max(level.residual.max() for level in levels) < 4 * np.finfo(float).eps

@@ -44,6 +44,7 @@ class Followed(NamedTuple):
     refusals: dict[int, Outcome]
     back: Callable[[Array], tuple[Array, Array]]
     stopped: dict[int, Outcome]
+    pace: Array | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class NarrowRoute(Route):
             return replace(self, path=self.path.on(grid))
         threads = cores() if prod(grid) >= _LONG else 1
         rtol = _RTOL_OF_MANY if len(features) >= _MANY else _RTOL
-        path = NarrowPath(bank_rows(bank, grid, features), rtol=rtol, threads=threads, loose=rtol > _RTOL)
+        path = NarrowPath(bank_rows(bank, grid, features), rtol=rtol, threads=threads, learns=rtol > _RTOL)
         return replace(self, path=path)
 
     def advance(self, at: AtLevel, k: int, targets: Sequence[Any], keep: bool, is_fine: bool) -> AtLevel:
@@ -70,7 +71,7 @@ class NarrowRoute(Route):
         if not which.size:
             return at
         goals = [t[which] if np.ndim(t) else t for t in targets[:k]]
-        found = self.follow(at.values[which], k, goals, keep, is_fine)
+        found = self.follow(at.values[which], k, goals, keep, is_fine, None if at.pace is None else at.pace[which])
         refusals = {**at.refusals, **{int(which[r]): outcome for r, outcome in found.refusals.items()}}
         stopped: dict[int, Outcome] = {}
 
@@ -83,10 +84,11 @@ class NarrowRoute(Route):
         error = None if at.error is None or found.error is None else at.error[which] + found.error
         return AtLevel(
             placed(found.values, which, at.values), placed(found.residual, which, at.residual), refusals,
-            None if error is None else placed(error, which, at.error), adjoint=StepAdjoint(at, back, stopped))
+            None if error is None else placed(error, which, at.error), adjoint=StepAdjoint(at, back, stopped),
+            pace=None if found.pace is None else placed(found.pace, which, np.ones(len(at.values))))
 
-    def follow(self, rows: Array, k: int, targets: Sequence[Any], keep: bool = False, is_fine: bool = False
-               ) -> Followed:
+    def follow(self, rows: Array, k: int, targets: Sequence[Any], keep: bool = False, is_fine: bool = False,
+               pace: Array | None = None) -> Followed:
         """Follow the narrow paths of rows, (R, N), none of them refused.
 
         In small steps a row that does not arrive takes the usual ones, so that what is refused is the same.
@@ -94,7 +96,7 @@ class NarrowRoute(Route):
         if rows.dtype == object:
             return self._precisely(rows, k, targets[:k], keep)
         if not is_fine or isinstance(self.path, BlackBoxPath):  # which has noise of its own
-            return self._in_steps(self.path, rows, k, targets, keep, moment_path.FINE)
+            return self._in_steps(self.path, rows, k, targets, keep, moment_path.FINE, pace)
         found = self._in_steps(self.path.within(_FINE, _FINE_ROUNDINGS), rows, k, targets, False, moment_path.SHARP)
         again = list(found.refusals)
         if not again:
@@ -104,16 +106,16 @@ class NarrowRoute(Route):
         found.values[again], found.residual[again] = usual.values, usual.residual
         return found._replace(refusals={again[r]: outcome for r, outcome in usual.refusals.items()})
 
-    def _in_steps(self, path: NarrowPath, rows: Array, k: int, targets: Sequence[Any], keep: bool, of_moments: float
-                  ) -> Followed:
+    def _in_steps(self, path: NarrowPath, rows: Array, k: int, targets: Sequence[Any], keep: bool, of_moments: float,
+                  pace: Array | None = None) -> Followed:
         if self.moments is not None and 3 <= k <= len(self.moments):
             return self._moment(self.moments, rows, k, targets, keep, of_moments)
         held = np.empty((len(rows), k - 1))
         for j in range(k - 1):
             held[:, j] = targets[j]
-        found = path.follow(rows, k, targets[k - 1], held=held, store=keep)
+        found = path.follow(rows, k, targets[k - 1], held=held, store=keep, pace=pace)
         return Followed(found.values, found.residual, None, dict(found.refusals),
-                        lambda c: (adjoint.pullback(found, c), np.zeros(len(rows))), {})
+                        lambda c: (adjoint.pullback(found, c), np.zeros(len(rows))), {}, found.pace)
 
     def _moment(self, moments: MomentCoordinates, rows: Array, k: int, targets: Sequence[Any], keep: bool,
                 rtol: float) -> Followed:

@@ -65,10 +65,13 @@ class AtLevel(Answers):
         these are the same, the samples came from another level, or the way was not kept.
     adjoint : StepAdjoint or None
         The way back to another level, where the samples came from there.
+    pace : array (R,) or None
+        How long the steps of the narrow path may be (`narrow_path.Imposed`), for the level after it.
     """
 
     pullback: Callable[[Array], Array] | None = None
     adjoint: StepAdjoint | None = None
+    pace: Array | None = None
 
 
 @dataclass(frozen=True, slots=True)

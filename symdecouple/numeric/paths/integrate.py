@@ -7,7 +7,7 @@ meet, in the last bit either, and a row that has arrived or has stalled drops ou
 point, back onto a manifold for example. With ``store=True`` the path can be differentiated exactly: `pull_back` runs
 the same steps backwards on covectors (the discrete adjoint; step sizes count as constants).
 
-The pair is DOP853, of twelve slopes a step.
+The pair is DOP853, of twelve slopes a step; short steps may be made with fewer of them (`PAIRS`).
 
 Not covered: stiff equations, output between steps.
 """
@@ -22,11 +22,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from symdecouple.numeric.paths.runge_kutta import FIFTH, NODES, STAGES, THIRD, WEIGHTS
+from symdecouple.numeric.paths.runge_kutta import CASH_KARP, FIFTH, NODES, STAGES, THIRD, VERNER, WEIGHTS
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = [
-    "AfterStep", "AfterStepPullback", "End", "IsOver", "Path", "Rhs", "RhsPullback", "Step", "integrate", "pull_back",
+    "DOP853", "FIFTH", "NODES", "PAIRS", "STAGES", "THIRD", "WEIGHTS", "AfterStep", "AfterStepPullback", "End",
+    "IsOver", "Pair", "Path", "Rhs", "RhsPullback", "Step", "integrate", "pull_back",
 ]
 
 # Values (r, N), positions s (r,), places of these rows in the batch (r,) -> slopes (r, N).
@@ -49,8 +50,19 @@ def _run(row: dict[int, float]) -> tuple[int, FloatArray]:
     return first, np.array([weights.get(j, 0.0) for j in range(first, max(weights) + 1)])
 
 
-_STAGE_SUMS, _STEP_SUM = [_run(row) for row in STAGES[1:]], _run(WEIGHTS)
-_ERROR_SUMS = [_run(FIFTH), _run(THIRD)]
+class Pair:
+    """Sums of slopes: of each stage after the first, of the step, and of one or two estimates of its error."""
+
+    def __init__(self, order: int, stages: Sequence[dict[int, float]], weights: dict[int, float],
+                 *errors: dict[int, float]) -> None:
+        self.order, self.n_slopes, self.nodes = order, len(stages), [sum(row.values()) for row in stages]
+        self.stages, self.step = [_run(row) for row in stages[1:]], _run(weights)
+        self.errors = [_run(row) for row in errors]
+
+
+DOP853 = Pair(8, STAGES, WEIGHTS, FIFTH, THIRD)
+PAIRS = (DOP853, Pair(6, *VERNER), Pair(5, *CASH_KARP))
+_STAGE_SUMS, _STEP_SUM = DOP853.stages, DOP853.step
 # For the way back: the weight of slope i in each later stage, and in the step.
 _BACK_SUMS = [np.array([row.get(i, 0.0) for row in (*STAGES[i + 1 :], WEIGHTS)]) for i in range(len(STAGES))]
 
@@ -94,6 +106,8 @@ class Path:
         One `End` a row.
     steps, failed : arrays (R,)
         Steps accepted and rejected; each cost twelve slopes, one less after a rejected one.
+    next_step : array (R,)
+        How long the next step would be, in s; infinite where the last one tells little.
     tape : tuple of Step
         What `pull_back` needs; empty unless asked for.
     """
@@ -103,13 +117,15 @@ class Path:
     ending: NDArray[np.int8]
     steps: IntArray
     failed: IntArray
+    next_step: FloatArray
     tape: tuple[Step, ...] = ()
 
     @classmethod
     def standing(cls, start: FloatArray) -> Path:
         """The rows of an array (R, N) before any step, as if they were there."""
         steps, failed = np.zeros((2, len(start)), dtype=np.intp)
-        return cls(start.copy(), np.zeros(len(start)), np.full(len(start), End.REACHED, dtype=np.int8), steps, failed)
+        return cls(start.copy(), np.zeros(len(start)), np.full(len(start), End.REACHED, dtype=np.int8), steps, failed,
+                   np.ones(len(start)))
 
 
 def integrate(
@@ -125,6 +141,7 @@ def integrate(
     max_steps: int = 400,
     together: int = _CHUNK,
     store: bool = False,
+    pair: Pair = DOP853,
 ) -> Path:
     """Follow dy/ds = rhs(y, s) from s = 0 to 1, every row of `start` with steps of its own.
 
@@ -153,6 +170,8 @@ def integrate(
         Numbers that move together, rows of N each: more of them where calls of `rhs` cost more than the caches save.
     store : bool
         Keep the starting point of every step (R x N numbers a step) for `pull_back`.
+    pair : Pair
+        `DOP853` where the path is stored.
 
     Returns
     -------
@@ -175,17 +194,17 @@ def integrate(
             slope = rhs(start[which], np.zeros(len(which)), which) if first_slopes is None else first_slopes[which]
             h = _first_steps(slope, size[which]) if first_step is None else np.minimum(first_step[which], 1.0)
             _follow(rhs, path, which, h, slope, size * rtol, after_step=after_step, is_over=is_over,
-                    max_steps=max_steps, tape=tape if store else None)
+                    max_steps=max_steps, tape=tape if store else None, pair=pair)
     return replace(path, tape=tuple(tape))
 
 
 def _follow(
     rhs: Rhs, path: Path, which: IntArray, h: FloatArray, slope: FloatArray, allowed: FloatArray, *,
-    after_step: AfterStep | None, is_over: IsOver | None, max_steps: int, tape: list[Step] | None,
+    after_step: AfterStep | None, is_over: IsOver | None, max_steps: int, tape: list[Step] | None, pair: Pair,
 ) -> None:
     """Step the rows `which` of `path` until none is left on its way."""
     y, s, allowed = path.values[which], path.reached[which], allowed[which]
-    (steps, failed), slopes = np.zeros((2, len(which)), dtype=np.intp), np.empty((len(STAGES), *y.shape))
+    (steps, failed), slopes = np.zeros((2, len(which)), dtype=np.intp), np.empty((pair.n_slopes, *y.shape))
     is_new = np.zeros(len(which), dtype=np.bool_)
     slopes[_ZEROTH] = slope
     while True:
@@ -196,11 +215,11 @@ def _follow(
             h = np.where(now > before, np.fmax(np.sqrt(before / now), 0.5) * h, h)  # errors grow with the way
         is_last = s + _LAST * h >= 1
         h = np.where(is_last, 1 - s, h)
-        error = _all_slopes(rhs, y, s, h, which, slopes) / allowed
+        error = _all_slopes(rhs, y, s, h, which, slopes, pair) / allowed
         good = error <= 1
         over = None
         if good.any():
-            moved, ends = _moved(y, h, slopes, _STEP_SUM), np.where(is_last, 1.0, s + h)
+            moved, ends = _moved(y, h, slopes, pair.step), np.where(is_last, 1.0, s + h)
             if after_step is not None:
                 moved[good] = corrected = after_step(*_some(good, moved, ends, which))
                 good[good] = np.isfinite(corrected).all(axis=1)
@@ -212,7 +231,8 @@ def _follow(
                 over[good] = is_over(*_some(good, y, s, which))
         steps += good
         failed += ~good
-        h = h * np.minimum(_factor(error), np.where(good, _GROW, _AGAIN))
+        factor = _factor(error, pair.order)
+        h = h * np.minimum(factor, np.where(good, _GROW, _AGAIN))
         is_new, done = good, s == 1
         stalled, tired = (h < _SMALLEST * s) | (h < _TINY), steps + failed >= max_steps
         gone = done | stalled | tired if over is None else done | stalled | tired | over
@@ -221,6 +241,7 @@ def _follow(
         at = which[gone]
         path.values[at], path.reached[at] = y[gone], s[gone]
         path.steps[at], path.failed[at] = steps[gone], failed[gone]
+        path.next_step[at] = np.where(factor < _GROW, h, np.inf)[gone]
         if not done[gone].all():
             for flags, end in ((tired, End.EXHAUSTED), (stalled, End.STALLED), (over, End.OVER), (done, End.REACHED)):
                 if flags is not None:
@@ -230,16 +251,16 @@ def _follow(
         left = ~gone
         y, s, h, which, allowed, steps, failed, is_new = _some(left, y, s, h, which, allowed, steps, failed, is_new)
         kept = slopes[_ZEROTH, left]
-        slopes = np.empty((len(STAGES), *y.shape))
+        slopes = np.empty((pair.n_slopes, *y.shape))
         slopes[_ZEROTH] = kept
 
 
-def _all_slopes(rhs: Rhs, y: FloatArray, s: FloatArray, h: FloatArray, which: IntArray, slopes: FloatArray
-                ) -> FloatArray:
+def _all_slopes(rhs: Rhs, y: FloatArray, s: FloatArray, h: FloatArray, which: IntArray, slopes: FloatArray,
+                pair: Pair) -> FloatArray:
     """Write the slopes of a step after the first; return its error."""
-    for i, sums in enumerate(_STAGE_SUMS, 1):
-        slopes[i if i > _ZEROTH else _ZEROTH - i] = rhs(_moved(y, h, slopes, sums), s + NODES[i] * h, which)
-    return _error(slopes, h)
+    for i, sums in enumerate(pair.stages, 1):
+        slopes[i if i > _ZEROTH else _ZEROTH - i] = rhs(_moved(y, h, slopes, sums), s + pair.nodes[i] * h, which)
+    return _error(slopes, h, pair)
 
 
 def pull_back(
@@ -328,17 +349,17 @@ def _sum(slopes: FloatArray, sums: tuple[int, FloatArray]) -> FloatArray:
     return total
 
 
-def _error(slopes: FloatArray, h: FloatArray) -> FloatArray:
+def _error(slopes: FloatArray, h: FloatArray, pair: Pair) -> FloatArray:
     """Root mean square of the error of each row; the estimate of order 3 tempers that of order 5."""
-    five, three = (np.vecdot(error, error) for error in (_sum(slopes, sums) for sums in _ERROR_SUMS))
-    both = np.sqrt((five + 0.01 * three) * slopes.shape[-1])
+    five, *three = (np.vecdot(error, error) for error in (_sum(slopes, sums) for sums in pair.errors))
+    both = np.sqrt((five + 0.01 * three[0] if three else five) * slopes.shape[-1])
     error: FloatArray = h * np.divide(five, both, out=np.zeros_like(five), where=both != 0)
     return error
 
 
-def _factor(error: FloatArray) -> FloatArray:
+def _factor(error: FloatArray, order: int) -> FloatArray:
     """By how much longer the next step may be."""
-    wanted: FloatArray = np.fmax(_SAFETY * np.maximum(error, 1e-30) ** (-1 / 8), _SHRINK)  # NaN shrinks the step
+    wanted: FloatArray = np.fmax(_SAFETY * np.maximum(error, 1e-30) ** (-1 / order), _SHRINK)  # NaN shrinks the step
     return wanted
 
 

@@ -29,6 +29,7 @@ from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.features.coordinates import compiled_features
 from symdecouple.numeric.features.features import Features
 from symdecouple.numeric.kernels.parallel import each
+from symdecouple.numeric.paths.first_steps import PACE, Start, starts
 from symdecouple.numeric.paths.integrate import End, Step, integrate
 from symdecouple.numeric.paths.projection import Frame, direction_at, move_at
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
@@ -118,6 +119,7 @@ class Imposed:
         changes by when the sample moves by its standard deviation.
     refusals : dict of row: Outcome
     steps : array (R,), accepted and rejected together; 0 where feature k was at its target
+    pace : array (R,), standard deviations that the next step of DOP853 would go
     parts : tuple of Part, empty unless stored
     """
 
@@ -127,6 +129,7 @@ class Imposed:
     residual: FloatArray
     refusals: dict[int, Outcome]
     steps: IntArray
+    pace: FloatArray
     parts: tuple[Part, ...] = ()
 
 
@@ -143,8 +146,8 @@ class NarrowPath:
         Of a row in one leg, rejected ones included.
     threads : int
         How many parts of a batch move at once. It pays for long rows, of features whose loops are compiled.
-    loose : bool
-        Whether rows are corrected at the end of a leg only, not after every step.
+    learns : bool
+        Whether the first step is as long as the level before tells, of the Runge-Kutta pair that takes fewest slopes.
 
     Notes
     -----
@@ -164,12 +167,12 @@ class NarrowPath:
     """
 
     def __init__(self, features: Any, *, rtol: float = 1e-12, max_steps: int = 2000, threads: int = 1,
-                 loose: bool = False) -> None:
+                 learns: bool = False) -> None:
         if not hasattr(features, "gradients"):
             features = compiled_features(features if isinstance(features, FeatureSet) else FeatureSet(features))
         self.features: Features = features
         self.rtol, self.max_steps, self.threads, self.roundings = rtol, max_steps, threads, _ROUNDINGS
-        self.loose = loose
+        self.learns = learns
 
     def on(self, grid: tuple[int, ...]) -> NarrowPath:
         """Return the path of samples on a grid, for features with filters of several dimensions."""
@@ -180,10 +183,11 @@ class NarrowPath:
     def within(self, rtol: float, roundings: float = _ROUNDINGS) -> NarrowPath:
         """Return the path in steps of another tolerance, which is no less than some roundings of the largest entry."""
         other = copy.copy(self)
-        other.rtol, other.roundings, other.loose = rtol, roundings, False
+        other.rtol, other.roundings, other.learns = rtol, roundings, False
         return other
 
-    def follow(self, rows: Any, k: int, targets: Any, *, held: Any = None, store: bool = False) -> Imposed:
+    def follow(self, rows: Any, k: int, targets: Any, *, held: Any = None, store: bool = False,
+               pace: FloatArray | None = None) -> Imposed:
         """Bring feature k of every row to its target; features 1 to k-1 stay at the values they have.
 
         Rows whose feature is at its target up to rounding come back bit by bit.
@@ -197,10 +201,12 @@ class NarrowPath:
             What features 1 to k-1 are at up to rounding, and are brought to exactly. It matters where the scale
             shrinks: the mean of a sample of size 1e30 is zero up to 1e14 only.
         store : bool, keep the path for gradients
+        pace : array (R,), optional, that of the level before
         """
         given, wanted, kept = self._checked(rows, k, targets, held)
         reached, residual = np.full((2, len(given)), np.nan)
-        out = Imposed(k, np.full_like(given, np.nan), reached, residual, {}, np.zeros(len(given), dtype=np.intp))
+        out = Imposed(k, np.full_like(given, np.nan), reached, residual, {}, np.zeros(len(given), dtype=np.intp),
+                      np.full(len(given), PACE) if pace is None else pace.copy())
         size = max(1, min(_CHUNK // given.shape[1], _TOGETHER // (k * given.shape[1]), -(-len(given) // self.threads)))
 
         def follow(at: IntArray) -> list[Part]:
@@ -262,8 +268,15 @@ class NarrowPath:
                 continue
             part = Part(places, replace(level, targets=stop) if leg == 0 else
                         Level.of(self.features, out.k, level.held, ends.copy(), stop), (), [], going[:0])
-            slopes = None if leg else part.level.speed(direction[going], size[going], sound[going], going)
-            parts.append(self._leg(part, going, slopes, (sizes, ends, ending), out, store))
+            if leg or store or not self.learns:
+                begins = [Start(going)]
+            else:
+                way = np.abs(stop - begin) / (size * spread)
+                begins = starts(going, way[going], out.pace[places[going]], self.rtol)
+            for one in begins:
+                at = one.going
+                slopes = None if leg else part.level.speed(direction[at], size[at], sound[at], at)
+                parts.append(self._leg(part, one, slopes, (sizes, ends, ending), out, store))
         fine = there | (ending == End.REACHED)
         out.values[places[fine]] = ends[fine]
         for i in np.flatnonzero(~fine):
@@ -272,22 +285,27 @@ class NarrowPath:
             out.refusals[int(places[i])] = self._outcome(reason, level, int(i), out.reached[places[i]], ends[i])
         return parts
 
-    def _leg(self, part: Part, going: IntArray, slopes: FloatArray | None,
-             state: tuple[FloatArray, FloatArray, IntArray], out: Imposed, store: bool) -> Part:
+    def _leg(self, part: Part, begin: Start, slopes: FloatArray | None, state: tuple[FloatArray, FloatArray, IntArray],
+             out: Imposed, store: bool) -> Part:
         """Bring rows to their next stops; the state is the sizes of the last gradients, the ends, and the endings."""
         sizes, ends, ending = state
-        level, start = part.level, ends[going]
+        level, going, is_all = part.level, begin.going, len(begin.going) == len(ends)
 
         def corrected(y: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
-            moved, sizes[going[which]] = level.corrected(y, s, going[which])
+            at = which if is_all else going[which]
+            moved, sizes[at] = level.corrected(y, s, at)
             return moved
 
+        start = ends if is_all else ends[going]
         path = integrate(
-            lambda y, s, which: level.slope(y, s, going[which]), start, rtol=self.rtol,
+            lambda y, s, which: level.slope(y, s, which if is_all else going[which]), start, rtol=self.rtol,
             scale=np.maximum(row_scales(start), self.roundings * EPS / self.rtol * np.abs(start).max(axis=1)),
-            first_slopes=slopes, after_step=None if self.loose else corrected, max_steps=self.max_steps, store=store,
+            first_step=begin.steps, first_slopes=slopes,
+            after_step=None if self.learns else corrected, max_steps=self.max_steps,
+            store=store, pair=begin.pair,
         )
         at = part.rows[going]
+        out.pace[at] = begin.learned(out.pace[at], path.next_step, self.rtol)
         ends[going], ending[going] = path.values, path.ending
         corrections, gap, values = self._finish(level, ends, sizes, going, path.ending == End.REACHED)
         ending[going[(path.ending == End.REACHED) & ~(gap <= EPS**0.5)]] = End.EXHAUSTED
@@ -305,7 +323,7 @@ class NarrowPath:
         units = np.abs(goals) + sizes[going] * row_scales(there)[:, None]
         gap, left = _gap(goals, values, units), np.flatnonzero(reached)
         for _ in range(_MOST_CORRECTIONS):
-            left = left[gap[left] > (EPS if self.loose else _ROUNDING)]  # one correction of the end is within EPS
+            left = left[gap[left] > (EPS if self.learns else _ROUNDING)]  # one correction of the end is within EPS
             if not len(left):
                 break
             trial, _ = level.corrected(ends[going[left]], np.ones(len(left)), going[left])

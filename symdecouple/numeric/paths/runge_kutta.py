@@ -3,13 +3,18 @@
 The estimates are of order 5 and 3 and are combined. Coefficients: E. Hairer, S. P. Norsett, G. Wanner, Solving Ordinary
 Differential Equations I, 2nd ed. (1993), sec. II.10, in the decimals of their code DOP853; the order conditions are
 checked in the tests.
+
+Short steps are made with fewer slopes: order 5 with six of them (J. R. Cash, A. H. Karp, ACM Trans. Math. Software 16
+(1990), 201-222), and order 6 with eight (J. H. Verner, SIAM J. Numer. Anal. 15 (1978), 772-790).
 """
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
-__all__ = ["FIFTH", "NODES", "STAGES", "THIRD", "WEIGHTS"]
+__all__ = ["CASH_KARP", "FIFTH", "NODES", "STAGES", "THIRD", "VERNER", "WEIGHTS"]
 
 NODES = np.array([
     0.0, 0.05260015195876773, 0.0789002279381516, 0.1183503419072274, 0.2816496580927726, 0.3333333333333333, 0.25,
@@ -58,3 +63,26 @@ THIRD = {
     0: -0.18980075407240762, 5: 4.450312892752409, 6: 1.8915178993145003, 7: -5.801203960010585,
     8: -0.4226823213237919, 9: -0.1521609496625161, 10: 0.20136540080403034, 11: 0.02265179219836082,
 }
+
+
+def _row(terms: str, others: str = "0") -> dict[int, float]:
+    """Fractions, or how much they are beyond others."""
+    pairs = zip(terms.split(), others.split() if others != "0" else ["0"] * len(terms.split()), strict=True)
+    found = [Fraction(a) - Fraction(b) for a, b in pairs]
+    return {j: float(weight) for j, weight in enumerate(found) if weight}
+
+
+_FIVE, _FOUR = "37/378 0 250/621 125/594 0 512/1771", "2825/27648 0 18575/48384 13525/55296 277/14336 1/4"
+_SIX, _FIVE_OF_SIX = "3/40 0 875/2244 23/72 264/1955 0 125/11592 43/616", "13/160 0 2375/5984 5/16 12/85 3/44 0 0"
+# Stages, the step, and an estimate of its error, as above.
+CASH_KARP = (
+    ({}, *map(_row, ("1/5", "3/40 9/40", "3/10 -9/10 6/5", "-11/54 5/2 -70/27 35/27",
+                     "1631/55296 175/512 575/13824 44275/110592 253/4096"))),
+    _row(_FIVE), _row(_FIVE, _FOUR),
+)
+VERNER = (
+    ({}, *map(_row, ("1/6", "4/75 16/75", "5/6 -8/3 5/2", "-165/64 55/6 -425/64 85/96",
+                     "12/5 -8 4015/612 -11/36 88/255", "-8263/15000 124/75 -643/680 -81/250 2484/10625",
+                     "3501/1720 -300/43 297275/52632 -319/2322 24068/84065 0 3850/26703"))),
+    _row(_SIX), _row(_SIX, _FIVE_OF_SIX),
+)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from symdecouple.numeric.paths.runge_kutta import FIFTH, NODES, STAGES, THIRD, WEIGHTS
+from symdecouple.numeric.paths.runge_kutta import CASH_KARP, FIFTH, NODES, STAGES, THIRD, VERNER, WEIGHTS
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -27,6 +27,8 @@ def matrix(stages: tuple[dict[int, float], ...]) -> Array:
 # Stages, weights, up to which order, and the total: 1 for a step, 0 for an estimate of its error.
 CONDITIONS = {
     "step": (STAGES, WEIGHTS, 8, 1), "error": (STAGES, FIFTH, 5, 0), "error of order 3": (STAGES, THIRD, 3, 0),
+    "Cash-Karp": (*CASH_KARP[:2], 5, 1), "its error": (CASH_KARP[0], CASH_KARP[2], 4, 0),
+    "Verner": (*VERNER[:2], 6, 1), "error of Verner": (VERNER[0], VERNER[2], 5, 0),
 }
 
 Tree: TypeAlias = tuple[Any, ...]  # of its subtrees; () is a single node
@@ -84,4 +86,4 @@ def test_order_conditions(name: str) -> None:
 
 def test_rows_are_explicit() -> None:
     assert matrix(STAGES).sum(axis=1) == pytest.approx(NODES, abs=1e-14)
-    assert not np.triu(matrix(STAGES)).any()
+    assert not any(np.triu(matrix(stages)).any() for stages in (STAGES, CASH_KARP[0], VERNER[0]))
