@@ -193,3 +193,12 @@ def test_samples_without_numbers() -> None:
     for dps in (None, 20):
         with pytest.raises(InvalidInput, match="None"):
             moments.transform([1, None, 3], dps=dps)
+
+
+@pytest.mark.parametrize("path", ["parallel", "broad"])
+@pytest.mark.parametrize("sample", [[0, 1, 2, 3, 1e9], [1e-200, 1, 2, 5, 1e200]], ids=["outlier", "wide"])
+def test_a_motion_that_blows_up_in_many_digits_is_given_up(path: Any, sample: list[float]) -> None:
+    """Exponents of mpmath grow without end: a number of 2**1e8 took SymPy minutes, where float64 overflows."""
+    values, (outcome,) = decouple(FeatureSet([Mean(x**k) for k in (1, 2, 3, 4)]), path=path).transform(
+        sample, dps=20, on_refusal="return")
+    assert outcome.reason.startswith("beyond ") and [v == v for v in values] == [True, True, True, False]
