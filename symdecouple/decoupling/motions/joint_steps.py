@@ -28,7 +28,7 @@ from symdecouple.numeric.features.expressions import Array
 __all__ = ["JointSteps", "StrictSteps"]
 
 MAX_STEPS = 200
-MAX_HALVINGS = 60
+MAX_HALVINGS = 24  # steps shorter than that lead nowhere in MAX_STEPS
 
 _SLACK = 1e5  # residuals below this many units of rounding are near their floor: whole steps only
 
