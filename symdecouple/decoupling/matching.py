@@ -9,8 +9,10 @@ counts what can be had; elsewhere the shortest moves along the gradients (Newton
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args, overload
 
+import mpmath
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,6 +26,8 @@ from symdecouple.decoupling.routes.route import Answers
 from symdecouple.decoupling.running import Compute, batch_of, leaves_out_masked, with_exact_means
 from symdecouple.decoupling.transfer import Maps, Match
 from symdecouple.errors import InvalidInput, Outcome
+from symdecouple.families.moments import MomentCoordinates
+from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.moments.levels import HIGHEST
 from symdecouple.numeric.moments.matched import matched_rows
@@ -40,6 +44,7 @@ _APART = 1e-9  # from where on a result is none
 _DIGITS = 20  # of numbers that float64 would round; it takes 17
 _NEWTON = 8
 _ON_THE_WAY = 1e-10  # the same after a step
+_ROUNDED = 1e-3  # of a variance, or 1 + abs(standardized moment): what the last digit of raw ones may be worth
 _SHORTEST = 2.0**-12  # step of the way, as a share of it
 
 
@@ -103,9 +108,10 @@ class Matching(PlanFacts):
         asked = each[:, list(self._order)]
 
         def compute(levels: Levels, rows: Array, _: Sequence[Any], index: Array) -> Answers:
-            targets = as_multiprecision(asked[index]) if dps else asked[index]
-            found = None if dps else _by_moments(self.choice, rows, targets)
-            return moved(levels, rows, targets, each[index]) if found is None else found
+            if dps:
+                return _in_digits(self.choice, lambda goal: moved(levels, rows, goal, goal), asked[index])
+            found = _by_moments(self.choice, rows, asked[index])
+            return moved(levels, rows, asked[index], each[index]) if found is None else found
 
         def moved(levels: Levels, rows: Array, targets: Array, goal: Array) -> Answers:
             with np.errstate(all="ignore"):  # targets may be beyond all features; what is not reached is refused
@@ -164,14 +170,34 @@ class Matching(PlanFacts):
         return (values, *outcomes) if outcomes else values
 
 
+def _free_moments(choice: Choice, count: int) -> MomentCoordinates | None:
+    """The coordinates of features that are all moments; None where they are others."""
+    moments = choice.leading
+    is_free = moments is not None and len(moments) == count <= HIGHEST and choice.own == min(count, 2)
+    return moments if is_free and choice.path == "auto" else None
+
+
+def _in_digits(choice: Choice, moved: Callable[[Array], Answers], asked: Array) -> Answers:
+    """The row with these values, in digits; one of moments about 0 and of unit size first, which loses none of them."""
+    moments = _free_moments(choice, asked.shape[1])
+    if moments is None or asked.shape[1] < 2:
+        return moved(as_multiprecision(asked))
+    with at_digits(mpmath.mp.dps * (asked.shape[1] + 1)):  # a mean takes its digits from each order
+        (mean, deviation, *shape), = (moments.coordinates(list(row)) for row in as_multiprecision(asked))
+    point = [mpmath.mpf(0), mpmath.mpf(1), *shape]
+    if not all(isinstance(c, mpmath.mpf) and mpmath.isfinite(c) for c in (mean, deviation, *shape)) or deviation <= 0:
+        return moved(as_multiprecision(asked))
+    found = moved(np.array([moments.features(point)], dtype=object))
+    return replace(found, values=found.values * deviation + mean)
+
+
 def _by_moments(choice: Choice, rows: Array, targets: Array) -> Answers | None:
     """The rows with moments that have these values; None where the features are others."""
-    count, moments = targets.shape[1], choice.leading
-    is_free = moments is not None and len(moments) == count <= HIGHEST and choice.own == min(count, 2)
-    if moments is None or not is_free or choice.path != "auto":
+    count, moments = targets.shape[1], _free_moments(choice, targets.shape[1])
+    if moments is None:
         return None
     with np.errstate(all="ignore"):
-        point = [np.broadcast_to(np.asarray(c, dtype=complex), len(rows)) for c in moments.coordinates(list(targets.T))]
+        point = _point(moments, targets)
     bad = np.array([np.abs(c.imag) + ~np.isfinite(c.real) for c in point]).sum(axis=0) > 0
     if count > 1:
         bad |= ~(point[1].real > 0)
@@ -181,7 +207,36 @@ def _by_moments(choice: Choice, rows: Array, targets: Array) -> Answers | None:
     impossible = {int(i): Outcome(False, "level 2 not attainable", "no sample has the values " + ", ".join(
         f"{v:.6g}" for v in targets[i]) + ": their variance is not above 0") for i in np.flatnonzero(bad)}
     done.values[bad] = np.nan
-    return Answers(done.values, done.residual, {**done.refusals, **impossible})
+    refusals = {**done.refusals, **impossible}
+    for i in list(refusals):
+        if told := _rounding(moments, targets[i]):
+            refusals[i] = Outcome(False, "beyond float64", f"{refusals[i].detail}; {told}")
+    return Answers(done.values, done.residual, refusals)
+
+
+def _point(moments: MomentCoordinates, targets: Array) -> Array:
+    """Mean, deviation and standardized moments that values (R, K) come to, (K, R), complex where no sample has them."""
+    return np.array([np.broadcast_to(np.asarray(c, dtype=complex), len(targets))
+                     for c in moments.coordinates(list(targets.T))])
+
+
+def _rounding(moments: MomentCoordinates, values: Array) -> str:
+    """Say how far the shape that values come to is rounded away in them; nothing where it is not."""
+    unit = np.diag(np.spacing(np.abs(values)))
+    with np.errstate(all="ignore"):
+        points = _point(moments, np.array([values, *(values + unit), *(values - unit)], dtype=complex))
+        points[1:2] **= 2
+        here = points[:, 0]
+        away = np.nan_to_num(np.max(np.abs(points[:, 1:] - here[:, None]), axis=1), nan=np.inf)
+    no_variance = len(here) > 1 and not here[1].real > 0
+    beside = np.array([np.inf, 1 if no_variance else abs(here[1]), *(1 + np.abs(here[2:]))])[: len(here)]
+    lost = np.flatnonzero(~(away <= _ROUNDED * beside)[: 2 if no_variance else None])
+    if not lost.size:
+        return ""
+    k = int(lost[0])
+    name = "the variance" if k == 1 else f"the standardized moment of order {k + 1}"
+    return (f"the last digit of these values is worth {away[k]:.2g} of {name}, so far from 0; give standardized "
+            "moments to a plan of them, or exact numbers and dps=")
 
 
 def _continued(application: Application, found: Answers, rows: Array, targets: Array, choice: Choice) -> Answers:

@@ -141,14 +141,15 @@ class Running:
         def ask(rows: Array, which: Array) -> tuple[Array, dict[int, Outcome]]:
             found = compute(self._numbers(rows), targets, index[places[second.owner[which]]])
             known[0, which], known[1, which] = found.residual, found.error
-            return found.values, found.refusals
+            are_features = second.refused[0].own is not None
+            return found.values, {r: self.application.judged(rows[r], why, found.values[r] if are_features else None)
+                                  for r, why in found.refusals.items()}
 
         for r, tried in zip(again, second.tried(ask), strict=True):
+            (batch.notes if tried.outcome.ok else batch.refusals)[int(index[r])] = tried.outcome
             if tried.values is None:
-                batch.refusals[int(index[r])] = tried.outcome
                 continue
             batch.put(int(index[r]), tried.values)
-            batch.notes[int(index[r])] = tried.outcome
             kept[:, r] = known[:, tried.place]
 
     def _targets(self) -> Sequence[Any]:

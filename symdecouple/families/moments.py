@@ -103,6 +103,11 @@ class MomentCoordinates:
                 found.append(_function(self.inverse[k], (self.values[k], *self.symbols[:k]), module)(value, *found))
         return found
 
+    def features(self, point: Sequence[Any]) -> list[Any]:
+        """Return the feature values of coordinates that are mpmath numbers."""
+        return [_function(forward, self.symbols[: k + 1], "mpmath")(*point[: k + 1])
+                for k, forward in enumerate(self.forward[: len(point)])]
+
     def first_at(self, mean: Fraction, digits: int) -> tuple[Expr, Expr]:
         """Return the first feature of a sample with this exact mean, and its derivative by the mean."""
         (m, *_), (f, *_) = self.symbols, self.forward

@@ -6,6 +6,7 @@ other block has one, and leaves what it found. Float64 calls need no precision, 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import RLock
@@ -15,6 +16,8 @@ import mpmath
 __all__ = ["at_bits", "at_digits"]
 
 _TURN = RLock()
+if hasattr(os, "register_at_fork"):  # a child has no thread that would give the turn back, nor the digits
+    os.register_at_fork(before=_TURN.acquire, after_in_parent=_TURN.release, after_in_child=_TURN.release)
 
 
 @contextmanager

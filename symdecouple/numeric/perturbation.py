@@ -87,7 +87,8 @@ def quantisation_step(samples: ArrayLike) -> float:
     signal = _signal(given)
     if given.dtype.kind in "iub":
         return 1.0
-    levels = np.unique(signal)
+    exponent = int(np.frexp(np.abs(signal).max())[1])  # lengths and their squares stay in range
+    levels = np.unique(np.ldexp(signal, -exponent))
     gaps, distances = np.diff(levels), levels[1:] - levels[0]
     if not len(gaps):
         raise _no_step("all samples are equal")
@@ -97,9 +98,10 @@ def quantisation_step(samples: ArrayLike) -> float:
     found = _common_step(np.unique(np.concatenate([gaps, distances])), 4 * rounding, finest)
     if found is not None:
         step, count = found
-        return _shortest(step, 4 * rounding / count)
-    raise _no_step(f"{len(levels)} different values in [{levels[0]:.6g}, {levels[-1]:.6g}] have no common step above "
-                   f"{finest:.3g}")
+        if math.isfinite(width := float(np.ldexp(step, exponent))):
+            return _shortest(width, float(np.ldexp(4 * rounding / count, exponent)))
+    raise _no_step(f"{len(levels)} different values in [{signal.min():.6g}, {signal.max():.6g}] have no common step "
+                   f"above {np.ldexp(finest, exponent):.3g} in the range of float64")
 
 
 def _common_step(lengths: FloatArray, slack: float, finest: float) -> tuple[float, float] | None:
@@ -250,13 +252,14 @@ class _Change:
         if inside.shape != grid.half or inside.dtype != np.bool_:
             raise InvalidInput(f"support of shape {inside.shape} and type {inside.dtype} was given, an array of bool "
                                f"of shape {grid.half} is expected: the frequencies of rfftn")
-        transform = grid.forward(signal.reshape(1, -1))[0]
-        modulus = np.abs(transform)
+        with np.errstate(all="ignore"):  # at the ends of float64, which are refused
+            transform = grid.forward(signal.reshape(1, -1))[0]
+            modulus = np.abs(transform)
         is_zero = modulus <= 8 * EPS * math.sqrt(math.log2(2 * grid.size)) * modulus.max()
         # The transform of real noise has phases that are independent, uniform, and symmetric as they must be.
         noise = grid.forward(np.random.default_rng([seed, 1]).normal(size=grid.size)[None])[0]
         directed = np.where(is_zero, noise, transform)
-        with np.errstate(all="ignore"):  # at the ends of float64, which are refused
+        with np.errstate(all="ignore"):
             phase = directed / np.abs(directed)
         return cls(grid, transform, np.where(is_zero, 0, modulus), phase, inside)
 

@@ -99,7 +99,10 @@ class RefusedRow:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What became of a refused sample: values and their place among the rows that were answered, or none of both."""
+    """What became of a refused sample: values and their place among the rows that were answered, or none of both.
+
+    Where the outcome is a refusal, the values are those features that only others are refused beside.
+    """
 
     values: NDArray[Any] | None
     place: int
@@ -141,7 +144,9 @@ class SecondTry:
             if done[-1].ok:
                 rows += [perturbed for perturbed, how in made if how.ok]
                 owner += [place] * (len(rows) - len(owner))
-                coarse += [float(np.std(each - row)) > _COARSE * float(np.std(row)) for each in rows[len(coarse):]]
+                size = float(np.abs(row).max()) or 1.0  # squares stay in range
+                coarse += [float(np.std((each - row) / size)) > _COARSE * float(np.std(row / size))
+                           for each in rows[len(coarse):]]
         return cls(refused, np.array(rows), np.array(owner, dtype=np.intp), np.array(coarse, dtype=np.bool_), done)
 
     def tried(self, answer: Callable[[FloatArray, IntArray], tuple[NDArray[Any], Mapping[int, Outcome]]]
@@ -163,14 +168,18 @@ class SecondTry:
         for place, (each, done) in enumerate(zip(self.refused, self.done, strict=True)):
             mine = np.flatnonzero(self.owner == place)
             why = refusals.get(int(mine[0]), done) if len(mine) else done
+            own, first = each.own, values[mine[0]] if len(mine) else None
+            lacking = np.ones(np.shape(first), dtype=np.bool_) if own is None else np.array([v != v for v in own])
             if not why.ok:
+                if own is not None and first is not None and any(v == v for v in first[lacking]):
+                    yield Tried(np.where(lacking, first, own), int(mine[0]), why)
+                    continue
                 told = f"{each.outcome.detail}; perturbed: {why.reason}, {why.detail}"
                 yield Tried(None, -1, Outcome(False, each.outcome.reason, told))
                 continue
-            own, first = each.own, values[mine[0]]
-            lacking = np.ones(first.shape, dtype=np.bool_) if own is None else np.array([v != v for v in own])
             answered = values[[p for p in mine if p not in refusals]]
             told = f"{done.detail}; without it: {each.outcome.reason}; {_spread(answered, lacking, own is not None)}"
+            assert first is not None
             yield Tried(first if own is None else np.where(lacking, first, own), int(mine[0]),
                         Outcome(True, done.reason, told))
 

@@ -50,12 +50,13 @@ def try_perturbed(answer: Answer, given: Numbers, axes: tuple[int, ...], kernel:
             return found.values[:, :order], found.refusals
 
         for i, tried in zip(which, second.tried(ask), strict=True):
-            if tried.values is None:
+            if tried.values is not None:
+                answer.values[i, :order] = tried.values
+            if tried.outcome.ok:
+                answer.notes[i] = tried.outcome
+                del answer.refusals[i]
+            else:
                 answer.refusals[i] = tried.outcome
-                continue
-            answer.values[i, :order] = tried.values
-            answer.notes[i] = tried.outcome
-            del answer.refusals[i]
 
 
 def _kept(row: NDArray[Any], hidden: NDArray[np.bool_] | None) -> NDArray[Any]:

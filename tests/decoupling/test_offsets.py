@@ -87,3 +87,34 @@ def test_a_sample_is_not_returned_as_one_number(path: Any) -> None:
     found, (outcome,) = plan.denormalize(plan.normalize(long), plan.transform(long), on_refusal="return")
     assert outcome.reason == "out of range" and np.isnan(found).all()
     np.testing.assert_array_equal(plan.normalize([3.0, 3, 3], 1), 0)
+
+
+@pytest.mark.parametrize("make", [raw_moments, standardized_moments])
+@pytest.mark.parametrize("offset", [10, 100, 10**8])
+def test_values_far_from_zero_are_set_in_digits(make: Any, offset: int) -> None:
+    """Raw moments of float64 lose the shape there, which is said; exact ones have it."""
+    plan, sample = sd.decouple(make(4)), [offset + v for v in (1, 2, 3, 7, 5, 11, 20)]
+    about = plan.match([1, 2, 3, 7, 5, 11, 20], [float(v) for v in _own(make, 0)])
+    found = plan.match(sample, _own(make, offset), dps=40)
+    np.testing.assert_allclose((found - offset).astype(float), about, rtol=1e-11)
+    if make is raw_moments and offset == 10**8:
+        floats = [float(v) for v in _own(make, offset)]
+        outcome, = plan.match(sample, floats, on_refusal="return")[1]
+        assert outcome.reason == "beyond float64" and "worth 4 of the variance" in outcome.detail
+
+
+def test_values_that_no_sample_has_are_not_called_rounded() -> None:
+    plan, sample = sd.decouple(raw_moments(4)), [1.0, 2, 3, 7, 5, 11, 20]
+    for values, reason in (([0, 1, 0, 100], "kurtosis out of reach"), ([0, -1, 0, 3], "level 2 not attainable"),
+                           ([1, 1, 0, 3], "level 2 not attainable"), ([0, 1e-12, 0, 3e-23], "kurtosis out of reach")):
+        (outcome,) = plan.match(sample, values, on_refusal="return")[1]
+        assert outcome.reason == reason and "worth" not in outcome.detail
+
+
+def _own(make: Any, offset: int) -> list[Any]:
+    """Moments of whole numbers, exactly."""
+    values = [Fraction(offset + v) for v in (0, 1, 2, 5, 9, 13, 4)]
+    if make is raw_moments:
+        return [sum(v**k for v in values) / 7 for k in (1, 2, 3, 4)]
+    mean = sum(values) / 7
+    return [mean, sum((v - mean) ** 2 for v in values) / 7, Fraction(2, 5), Fraction(5, 2)]

@@ -28,6 +28,7 @@ from symdecouple import (
     variance,
     x,
 )
+from symdecouple.decoupling.motions.joint_steps import JointSteps
 from symdecouple.families.moments import raw_moments, standardized_moments
 
 CLOSED = ("auto", "broad", "relaxed", "parallel")
@@ -193,3 +194,27 @@ def test_samples_without_numbers() -> None:
     for dps in (None, 20):
         with pytest.raises(InvalidInput, match="None"):
             moments.transform([1, None, 3], dps=dps)
+
+
+@pytest.mark.parametrize("path", ["parallel", "broad"])
+@pytest.mark.parametrize("sample", [[0, 1, 2, 3, 1e9], [1e-200, 1, 2, 5, 1e200]], ids=["outlier", "wide"])
+def test_a_motion_that_blows_up_in_many_digits_is_given_up(path: Any, sample: list[float]) -> None:
+    """Exponents of mpmath grow without end: a number of 2**1e8 took SymPy minutes, where float64 overflows."""
+    values, (outcome,) = decouple(FeatureSet([Mean(x**k) for k in (1, 2, 3, 4)]), path=path).transform(
+        sample, dps=20, on_refusal="return")
+    assert outcome.reason.startswith("beyond ") and [v == v for v in values] == [True, True, True, False]
+
+
+def test_a_search_that_stands_still_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The residual fell by 1e-14 of itself a step, 45 halvings each: a hundred looks are enough to see that."""
+    looks, stepped = [], JointSteps._stepped
+
+    def counted(*arguments: Any) -> Any:
+        looks.append(1)
+        return stepped(*arguments)
+
+    monkeypatch.setattr(JointSteps, "_stepped", counted)
+    sample = np.exp(5 * np.random.default_rng(0).normal(size=12))
+    plan = decouple(FeatureSet([Mean(x**k) for k in (1, 2, 3, 4)]), path="broad")
+    _, (outcome,) = plan.transform(sample, dps=20, on_refusal="return")
+    assert outcome.reason == "no convergence" and len(looks) < 400

@@ -216,6 +216,42 @@ def test_a_fork_answers_as_its_parent() -> None:
     assert after == [before, before]
 
 
+DIGITS = """
+import os, signal, threading, time
+import mpmath
+from symdecouple.language.precision import at_digits
+
+inside = threading.Event()
+
+def hold():
+    with at_digits(40):
+        inside.set()
+        time.sleep(0.5)
+
+thread = threading.Thread(target=hold)
+thread.start()
+inside.wait()
+child = os.fork()
+if child == 0:
+    signal.alarm(20)
+    print(mpmath.mp.dps, flush=True)
+    with at_digits(20):
+        os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+thread.join()
+with at_digits(20):
+    print(mpmath.mp.dps)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_fork_while_a_thread_has_the_digits_waits_for_nobody() -> None:
+    done = subprocess.run([sys.executable, "-W", "ignore:.*fork:DeprecationWarning", "-c", DIGITS], check=False,
+                          capture_output=True, text=True, timeout=60, cwd=Path(__file__).parents[2])
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["15", "20"]
+
+
 def test_without_a_folder_for_kernels_numpy_answers(tmp_path: Path) -> None:
     """One that is not there yet, and one that cannot be made; numba is not loaded to find out."""
     (tmp_path / "file").write_text("in the way", encoding="utf-8")

@@ -97,6 +97,22 @@ def test_a_range_that_float_lacks_is_said_beside() -> None:
     assert outcome.reason == "out of range" and np.isnan(values[1]) and np.isfinite(values[[0, 2, 3]]).all()
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("kind", ["ramp", "spectral", "ramp and spectral"])
+@pytest.mark.parametrize("scale", [1, 1e-150, 1e-290, 1e-300, 3e-310, 1e300, 5e307])
+@pytest.mark.parametrize("tied", [[0] * 6 + [1, 2, 3], [0] * 4 + [1], [-1.5] * 6 + [1.5] * 2 + [1]])
+def test_at_the_ends_of_float_plans_give_the_same(kind: Any, scale: float, tied: list[float]) -> None:
+    """The variance alone is lost there, and a ramp gives the fourth order, which feels no unit."""
+    row = np.array(tied) * scale
+    values, (outcome,) = on_return(row, 4, perturb=kind)
+    found, (told,) = decouple(raw_moments(4), perturb=kind).transform(row, on_refusal="return")
+    np.testing.assert_allclose(found, values, rtol=1e-12, equal_nan=True)
+    assert (told.ok, told.reason) == (outcome.ok, outcome.reason)
+    if kind == "ramp" and scale != 3e-310:  # there the sample itself is rounded
+        assert values[3] == pytest.approx(on_return(tied, 4, perturb=kind)[0][3], rel=1e-12)
+        assert np.isnan(values[1]) == (scale not in (1, 1e-150))
+
+
 def test_warnings_tell_of_both() -> None:
     rows = np.vstack([ROWS, np.full(20, np.pi)])
     with pytest.warns(PerturbedWarning, match="decoupled_moments: 1 of 3 samples perturbed, at 0") as caught, \

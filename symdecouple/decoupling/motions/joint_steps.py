@@ -29,6 +29,7 @@ __all__ = ["JointSteps", "StrictSteps"]
 
 MAX_STEPS = 200
 MAX_HALVINGS = 60
+LEAST_FALL = 2.0**-24  # of a residual by one step: less leads nowhere in MAX_STEPS
 
 _SLACK = 1e5  # residuals below this many units of rounding are near their floor: whole steps only
 
@@ -50,7 +51,10 @@ class JointSteps(OrbitMotion):
                 reason = "critical point"
             if found is None:
                 break
-            moved = found
+            moved, before = found, moved.residual
+            if moved.residual > (1 - LEAST_FALL) * before:
+                reason = "no convergence"
+                break
         else:
             reason = "no convergence"
         if self._is_there(moved) and keeps_digits(moved):

@@ -17,6 +17,8 @@ from symdecouple.flows.flow import Flow
 from symdecouple.flows.steps import TIME
 from symdecouple.numeric.features.expressions import Array, Compiled
 
+_MOST_BITS = 2**16  # of an exponent: what a motion blows up by more is on no way to a target, and takes SymPy for ever
+
 __all__ = ["Motion", "is_finite", "largest", "linear_solution", "unit"]
 
 
@@ -40,7 +42,7 @@ class Motion:
                 found = self._precise(x, t) if x.dtype == object else (self._floats(x, t), self._slope(x, t)[0])
         except (ZeroDivisionError, ValueError, Refused):
             return None
-        return found if found is not None and all(is_finite(largest(part)) for part in found) else None
+        return found if found is not None and all(_in_range(part, x) for part in found) else None
 
     def _floats(self, x: Array, t: Any) -> Array:
         if self._solution is None:
@@ -69,6 +71,16 @@ def _real(values: Sequence[Any]) -> Array | None:
     if any(abs(mpmath.im(v)) > mpmath.sqrt(mpmath.eps) * (1 + abs(v)) for v in numbers):
         return None
     return np.array([mpmath.re(v) for v in numbers], dtype=object)
+
+
+def _in_range(values: Array, x: Array) -> bool:
+    """True for finite numbers whose digits can be written down; mpmath's exponents grow without end otherwise."""
+    return is_finite(largest(values)) and (values.dtype != object or _exponent(values) < _exponent(x) + _MOST_BITS)
+
+
+def _exponent(values: Array) -> int:
+    """The largest absolute exponent of mpmath numbers."""
+    return max((abs(mpmath.mag(v)) for v in values.flat if v), default=0)
 
 
 def _mp(end: Any) -> Any:

@@ -12,12 +12,17 @@ from fractions import Fraction
 from operator import mul
 
 import numpy as np
+from numpy.typing import NDArray
 
 from symdecouple.numeric.samples.batch import SINGLE, Answer, as_rows
-from symdecouple.numeric.samples.intake import Numbers, exact, is_exact_in_float64
+from symdecouple.numeric.samples.intake import Numbers, exact, is_exact_in_float64, shifted_integers
 from symdecouple.numeric.samples.weights import WeightRows, present_in
 
 __all__ = ["exact_rows", "put_exact"]
+
+_BITS = 18
+_DIGIT = 2**_BITS - 1
+_AT_ONCE = 2**18  # numbers, for the memory of their digits
 
 
 def put_exact(
@@ -62,6 +67,9 @@ def exact_rows(
             continue
         weights = np.ones(rows.shape[1]) if weighed is None else weighed.of_rows(np.array([i]))[0][0]
         kept = present[i] & ~np.isnan(weights)
+        if weighed is None and rows.dtype.kind in "iu" and (small := shifted_integers(rows[i][kept])) is not None:
+            yield i, *map(_rounded, _of_sums(small[1], len(small[0]), *_power_sums(small[0])))
+            continue
         numbers, shares = rows[i][kept].tolist(), weights[kept].tolist()
         if rows.dtype.kind not in "iu":
             pairs = [(v, w) for v, w in zip(map(exact, numbers), shares, strict=True) if not isinstance(v, float)]
@@ -81,7 +89,27 @@ def _mean_and_variance(values: Sequence[int | Fraction], weights: Sequence[float
     else:
         w, _ = _whole(list(map(Fraction, weights)))
         total, one, two = sum(w), sum(map(mul, w, d)), sum(map(mul, w, squares))
+    return _of_sums(first, total, one, two, scale)
+
+
+def _of_sums(first: int, total: int, one: int, two: int, scale: int = 1) -> tuple[Fraction, Fraction]:
+    """Mean and variance of the sums of differences from `first`, and of their squares, over a scale."""
     return Fraction(first + Fraction(one, total)) / scale, Fraction(total * two - one**2, (total * scale) ** 2)
+
+
+def _power_sums(d: NDArray[np.int64]) -> tuple[int, int]:
+    """The sum of numbers below 2**53, and of their squares, by digits of 18 bits, whose products int64 holds.
+
+    >>> _power_sums(np.array([-(2**53), 2**53 - 1]))
+    (-1, 162259276829213345377179500806145)
+    """
+    one = two = 0
+    for start in range(0, len(d), _AT_ONCE):
+        part = d[start : start + _AT_ONCE]
+        digits = [part & _DIGIT, part >> _BITS & _DIGIT, part >> 2 * _BITS]
+        one += sum(int(each.sum()) << _BITS * i for i, each in enumerate(digits))
+        two += sum(int(a @ b) << _BITS * (i + j) for i, a in enumerate(digits) for j, b in enumerate(digits))
+    return one, two
 
 
 def _whole(values: Sequence[int | Fraction]) -> tuple[list[int], int]:

@@ -233,7 +233,8 @@ def _exact_row(
     low, high = np.zeros((2, len(row)), dtype=np.bool_)
     kept = row[present]
     if row.dtype.kind in "iu" and not missing.any() and (small := shifted_integers(kept)) is not None:
-        values[present], low[present], high[present] = small[0], kept == kept.min(), kept == kept.max()
+        which = slice(None) if present.all() else present  # a mask costs as much as all the rest
+        values[which], low[which], high[which] = small[0], kept == kept.min(), kept == kept.max()
         return values, missing, low, high
     finite: dict[int, Fraction] = {}
     for i, number in zip(np.flatnonzero(present).tolist(), map(exact, kept.tolist()), strict=True):
