@@ -168,20 +168,23 @@ class SecondTry:
         for place, (each, done) in enumerate(zip(self.refused, self.done, strict=True)):
             mine = np.flatnonzero(self.owner == place)
             why = refusals.get(int(mine[0]), done) if len(mine) else done
-            own, first = each.own, values[mine[0]] if len(mine) else None
-            lacking = np.ones(np.shape(first), dtype=np.bool_) if own is None else np.array([v != v for v in own])
-            if not why.ok:
-                if own is not None and first is not None and any(v == v for v in first[lacking]):
-                    yield Tried(np.where(lacking, first, own), int(mine[0]), why)
-                    continue
-                told = f"{each.outcome.detail}; perturbed: {why.reason}, {why.detail}"
-                yield Tried(None, -1, Outcome(False, each.outcome.reason, told))
+            told = f"{each.outcome.detail}; perturbed: {why.reason}, {why.detail}"
+            stays = Tried(None, -1, Outcome(False, each.outcome.reason, told))
+            if not len(mine):
+                yield stays
                 continue
-            answered = values[[p for p in mine if p not in refusals]]
-            told = f"{done.detail}; without it: {each.outcome.reason}; {_spread(answered, lacking, own is not None)}"
-            assert first is not None
-            yield Tried(first if own is None else np.where(lacking, first, own), int(mine[0]),
-                        Outcome(True, done.reason, told))
+            own, first = each.own, values[mine[0]]
+            lacking = np.ones(first.shape, dtype=np.bool_) if own is None else np.array([v != v for v in own])
+            kept = first if own is None else np.where(lacking, first, own)
+            if why.ok:
+                answered = values[[p for p in mine if p not in refusals]]
+                apart = _spread(answered, lacking, own is not None)
+                told = f"{done.detail}; without it: {each.outcome.reason}; {apart}"
+                yield Tried(kept, int(mine[0]), Outcome(True, done.reason, told))
+            elif own is not None and any(v == v for v in first[lacking]):
+                yield Tried(kept, int(mine[0]), why)
+            else:
+                yield stays
 
 
 def _spread(found: NDArray[Any], lacking: NDArray[np.bool_], is_feature: bool) -> str:

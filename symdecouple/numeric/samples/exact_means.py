@@ -68,7 +68,8 @@ def exact_rows(
         weights = np.ones(rows.shape[1]) if weighed is None else weighed.of_rows(np.array([i]))[0][0]
         kept = present[i] & ~np.isnan(weights)
         if weighed is None and rows.dtype.kind in "iu" and (small := shifted_integers(rows[i][kept])) is not None:
-            yield i, *map(_rounded, _of_sums(small[1], len(small[0]), *_power_sums(small[0])))
+            mean, variance = _of_sums(small[1], len(small[0]), *_power_sums(small[0]))
+            yield i, _rounded(mean), _rounded(variance)
             continue
         numbers, shares = rows[i][kept].tolist(), weights[kept].tolist()
         if rows.dtype.kind not in "iu":
@@ -92,7 +93,8 @@ def _mean_and_variance(values: Sequence[int | Fraction], weights: Sequence[float
     return _of_sums(first, total, one, two, scale)
 
 
-def _of_sums(first: int, total: int, one: int, two: int, scale: int = 1) -> tuple[Fraction, Fraction]:
+def _of_sums(first: int | Fraction, total: int, one: int | Fraction, two: int, scale: int = 1
+             ) -> tuple[Fraction, Fraction]:
     """Mean and variance of the sums of differences from `first`, and of their squares, over a scale."""
     return Fraction(first + Fraction(one, total)) / scale, Fraction(total * two - one**2, (total * scale) ** 2)
 
