@@ -146,7 +146,7 @@ def check_the_path(seed: int, share: float) -> None:
     held = np.array([np.mean(z**j) for j in range(k)])
     found = of_counts(counts.tolist(), tuple(held))
     assert found.order == k and found.low < np.mean(z**k) < found.high
-    near = share * (found.high - found.low)
+    near = max(share * (found.high - found.low), 1e-12 * found.high)  # the moments themselves are rounded
     for end, sign in ((found.low, -1), (found.high, 1)):
         inside = follow(z[None], k, end - sign * near, held=held[1:])
         assert not inside.refusals or inside.refusals[0].reason == "beyond float64"  # attained, but too crowded
