@@ -44,6 +44,7 @@ from sympy import (
     cos,
     cot,
     csc,
+    expand,
     floor,
     frac,
     fraction,
@@ -166,13 +167,23 @@ def _squares(root: Expr) -> tuple[Factor, ...]:
     out = []
     for f in factors:
         twice = _half(f.multiplicity)
-        if f.definite or twice == 0 or (2 * twice * p) % (2 * q) == 0:
+        if f.definite or _is_variance(f.base) or twice == 0 or (2 * twice * p) % (2 * q) == 0:
             continue
         others = any(not g.definite and g.multiplicity % 2 for g in factors if g is not f)
         if f.multiplicity % 2 and (q % 2 or not others):
             continue  # the radicand has the sign of f
         out.append(f)
     return tuple(out)
+
+
+def _is_variance(expr: Expr) -> bool:
+    """True for a multiple of Mean(f^2) - Mean(f)^2, which is nowhere below 0."""
+    for mean in (node for node in nodes(expr) if isinstance(node, Mean)):
+        factor = expand(expr).coeff(mean, 2)
+        variance = mean.func(mean.args[0] ** 2, *mean.args[1:]) - mean**2
+        if factor.is_number and factor != 0 and expand(expr + factor * variance) == 0:
+            return True
+    return False
 
 
 def _half(multiplicity: int) -> int:

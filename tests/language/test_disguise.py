@@ -85,6 +85,16 @@ def test_roots_that_depend_on_each_other_change_their_relation_from_one_piece_to
     assert is_analytic([sqrt(x), sqrt(1 + x), log(x)]) and not is_analytic([atan(1 / x)])
 
 
+def test_a_variance_has_no_kink() -> None:
+    """It is nowhere below 0, whatever it is the variance of; other differences of averages change their sign."""
+    third = Mean((x - Mean(x)) ** 3)
+    for u in (x, x**2, exp(x)):
+        expr = sqrt(1 + third**4 / (Mean(u**2) - Mean(u) ** 2) ** 6)
+        assert unmasked(expr) == expr
+        Feature(expr)
+    assert unmasked(sqrt(1 + third**4 / (2 * Mean(x) ** 2 - Mean(x**2)) ** 6)).has(Abs)
+
+
 def test_large_radicands_are_not_factored_and_nothing_is_claimed_about_them() -> None:
     large = sqrt(sum(k * x**k for k in range(1, 40)) + 1)
     assert unmasked(large) == large and not is_analytic([large])
