@@ -92,12 +92,15 @@ class Lines(NamedTuple):
 
     def along(self, parameters: FloatArray) -> FloatArray:
         """Return a.w for several a, (Q, n): each by sums of its own, whatever the others are."""
+        found = np.asarray(self.shares(parameters) @ self.inner)
+        return found.reshape(len(parameters), found.shape[1] * found.shape[2])
+
+    def shares(self, parameters: FloatArray) -> FloatArray:
+        """Return what a.w is made of, (Q, S, lines): the share of each inner line along the other axes."""
         m = len(self.scales)
         to_inner = np.zeros((m, len(self.inner)))
         to_inner[np.arange(m), self.places[1]] = 1
-        shares = ((parameters * self.scales)[:, None, :] * self.outer[self.places[0]].T) @ to_inner
-        found = np.asarray(shares @ self.inner)
-        return found.reshape(len(parameters), found.shape[1] * found.shape[2])
+        return np.asarray(((parameters * self.scales)[:, None, :] * self.outer[self.places[0]].T) @ to_inner)
 
     def sums(self, weights: FloatArray) -> FloatArray:
         """Return the sums of weights (Q, n) times each column, (Q, M), in the same way."""

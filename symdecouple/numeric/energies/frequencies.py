@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import scipy.fft
+import scipy.fftpack
 from numpy.typing import ArrayLike, NDArray
 
 from symdecouple.errors import InvalidInput
@@ -48,8 +49,7 @@ class Grid:
 
     def groups(self, count: int) -> Iterator[slice]:
         """Some of so many signals at a time, one where they are long."""
-        step = max(1, BLOCK // self.size)
-        return (slice(start, min(start + step, count)) for start in range(0, count, step))
+        return self._parts(count, self.size)
 
     def forward(self, rows: FloatArray) -> NDArray[np.complex128]:
         """Return the unnormalized transforms of rows (R, N), each accurate beside the spread of its row.
@@ -61,19 +61,49 @@ class Grid:
         return spectra
 
     def about_means(self, rows: FloatArray) -> tuple[NDArray[np.complex128], FloatArray, FloatArray]:
-        """Return the transforms of rows without their means, these, and what their rounding leaves out."""
-        means = rows.mean(axis=1)
-        centred = rows - means[:, None]
-        rest = centred.mean(axis=1)
-        spectra = np.asarray(scipy.fft.rfftn(centred.reshape(len(rows), *self.shape), axes=self.axes))
+        """Return the transforms of rows without their means, these, and what their rounding leaves out: by parts."""
+        means, total = rows.mean(axis=1), np.zeros(len(rows))
+        lines = rows.reshape(len(rows), self.size // self.shape[-1], self.shape[-1])
+        spectra = np.empty((len(rows), *self.half), dtype=np.complex128)
+        for part in self._parts(lines.shape[1], self.shape[-1]):
+            centred = lines[:, part] - means[:, None, None]
+            total += centred.reshape(len(rows), centred.shape[1] * centred.shape[2]).sum(axis=1)
+            spectra.reshape(*lines.shape[:2], self.half[-1])[:, part] = scipy.fft.rfft(centred)
+        spectra = scipy.fft.fftn(spectra, axes=self.axes[:-1], overwrite_x=True) if self.shape[1:] else spectra
         spectra[self.zero] = 0
-        return spectra, means, rest
+        return np.asarray(spectra), means, total / self.size
 
-    def inverse(self, spectra: NDArray[np.complex128]) -> FloatArray:
-        """Return rows (R, N) of spectra, which are used up."""
-        if self.shape[1:]:
-            spectra = scipy.fft.ifftn(spectra, axes=self.axes[:-1], overwrite_x=True)
-        return np.asarray(scipy.fft.irfft(spectra, self.shape[-1])).reshape(len(spectra), self.size)
+    def inverse(self, spectra: NDArray[np.complex128], factors: Callable[[slice], FloatArray] | None = None,
+                out: FloatArray | None = None) -> FloatArray:
+        """Return rows (R, N) of spectra times factors, by parts; without `out` in the memory of the spectra."""
+        n, flat = self.shape[-1], spectra.view(np.float64).reshape(-1)
+        lines = flat.reshape(*spectra.shape[:-1], -1)[..., :n] if out is None else out.reshape(-1, *self.shape)
+        for part in self.parts():
+            some = spectra[..., part] if factors is None else spectra[..., part] * factors(part)
+            if len(self.shape) > 1:
+                some = scipy.fft.ifftn(some, axes=self.axes[:-1], overwrite_x=factors is not None)
+            # The n numbers of a line are those of its half spectrum without the imaginary parts that are 0.
+            numbers, at = np.ascontiguousarray(some).view(np.float64), max(2 * part.start - 1, 0)
+            if at == 0:
+                lines[..., 0], numbers, at = numbers[..., 0], numbers[..., 2:], 1
+            lines[..., at : at + numbers.shape[-1]] = numbers[..., : n - at]
+        scipy.fftpack.irfft(lines, overwrite_x=True)
+        if out is None:
+            lines = lines.reshape(-1, n)
+            for part in self._parts(len(lines), n):
+                flat[part.start * n : part.stop * n] = lines[part].reshape(-1)  # what was read lies behind
+            out = flat[: lines.size].reshape(-1, self.size)
+        return out
+
+    def parts(self) -> Iterator[slice]:
+        """Parts of the last axis of the half spectrum."""
+        return self._parts(self.half[-1], 2 * self.size // self.shape[-1])
+
+    @staticmethod
+    def _parts(count: int, size: int) -> Iterator[slice]:
+        """Some of so many things, each of so many numbers, at a time."""
+        step = max(1, BLOCK // size)
+        return (slice(start, min(start + step, count)) for start in range(0, count, step))
 
     def doubled(self, half: FloatArray) -> FloatArray:
         """Double, in place, the frequencies whose conjugate partner is left out: sums are then over all of them."""
@@ -185,13 +215,22 @@ class Bands(Columns):
 
     def powers(self, spectra: NDArray[np.complex128]) -> FloatArray:
         """Return ``|X|^2`` of transforms ``(R, *half)`` at the frequencies that are told apart: (R, n)."""
-        power = np.square(spectra.real)
-        power += np.square(spectra.imag)
-        return self.grid.doubled(self.fold(power)).reshape(len(spectra), self.count)
+        found = np.empty((len(spectra), *self.lattice))
+        for part in self.grid.parts():
+            power = np.square(spectra.real[..., part])
+            power += np.square(spectra.imag[..., part])
+            found[..., part] = self.fold(power)
+        return self.grid.doubled(found).reshape(len(spectra), self.count)
 
     def along(self, parameters: FloatArray) -> FloatArray:
         """Return a.w for several a, on the half spectrum ``(Q, *half)``."""
         return self.unfold(self.lines.along(parameters).reshape(-1, *self.lattice))
+
+    def along_parts(self, parameters: FloatArray) -> Callable[[slice], FloatArray]:
+        """Return what gives a.w for several a, ``(Q, *lattice)``, at a part of the last axis."""
+        shares, lead = self.lines.shares(parameters), self.lattice[:-1]
+        lines = self.lines.inner.reshape(len(self.lines.inner), -1, self.lattice[-1])
+        return lambda k: np.asarray(shares @ lines[..., k].reshape(len(lines), -1)).reshape(len(shares), *lead, -1)
 
 
 def _stacked(sheets: Iterable[FloatArray]) -> FloatArray:

@@ -61,14 +61,17 @@ class DecoupledEnergies:
         return int(self.values.shape[1]) - len(self.spectrum.bands)
 
     def gradients(self, out: FloatArray | None = None) -> FloatArray:
-        """Return all gradients at the signals, (R, L, N): one transform each."""
+        """Return all gradients at the signals, (R, L, N): one transform each, of long signals in their own memory."""
         (count, n_features), first, grid = self.values.shape, self._offset, self.spectrum.bands.grid
         found = np.empty((count, n_features, grid.size)) if out is None else out
         found[:, :first] = 1 / grid.size
         rows, features = np.divmod(np.arange(count * (n_features - first)), max(n_features - first, 1))
         for some in grid.groups(len(rows)):
             r, k = rows[some], features[some] + first
-            found[r, k] = self.spectrum.tilted(r, self.parameters[r, k], self.coefficients[r, k])
+            own = found[r[0], k[0] : k[0] + 1] if len(r) == 1 else None
+            moved = self.spectrum.tilted(r, self.parameters[r, k], self.coefficients[r, k], own)
+            if own is None:
+                found[r, k] = moved
         return found
 
 

@@ -16,7 +16,7 @@ convergence".
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -164,7 +164,7 @@ class Energies:
 
 def _imposed(task: EnergyProblems, rows: FloatArray, open_: IntArray, wanted: NDArray[np.bool_], found: Tilted,
              refusals: dict[int, Outcome], k: int) -> EnergyLevel:
-    spectrum, bands, mean = task.spectrum, task.bands, task.mean
+    spectrum, bands = task.spectrum, task.bands
     size = bands.grid.size
     parameters, residual = np.full((len(rows), len(bands)), np.nan), np.full(len(rows), np.nan)
     parameters[open_], residual[open_] = found.parameters, found.residual
@@ -172,18 +172,17 @@ def _imposed(task: EnergyProblems, rows: FloatArray, open_: IntArray, wanted: ND
     kept = open_[good]
     halves = found.parameters[good] / 2
     values = spectrum.all_tilted(kept, halves)
-    if mean:
+    if task.mean:
         values += task.goals[:, :1]  # NaN stays
     # Where features depend on each other, the motion has no derivative at this signal.
-    smooth = np.flatnonzero(wanted[good].sum(axis=1) == k - mean)
-    spectrum = replace(spectrum, transforms=spectrum.transforms[:0].copy())  # made again where gradients are asked for
+    smooth = np.flatnonzero(wanted[good].sum(axis=1) == k - task.mean)
 
     def pullback(covectors: FloatArray) -> FloatArray:
-        moved = [np.empty((0, size))]
+        out = None if len(smooth) == len(rows) == 1 else np.full(rows.shape, np.nan)
         for some in bands.grid.groups(len(smooth)):
             these, here = kept[smooth[some]], good[smooth[some]]
-            given = bands.grid.forward(covectors if len(these) == len(rows) else covectors[these])
-            own = spectrum.again(rows, these)
+            given, own = bands.grid.forward(covectors if len(these) == len(rows) else covectors[these]), (
+                spectrum.again(rows, these))
             products = given.real * own.real
             products += given.imag * own.imag
             factors = bands.along(halves[smooth[some]])
@@ -196,13 +195,14 @@ def _imposed(task: EnergyProblems, rows: FloatArray, open_: IntArray, wanted: ND
             own *= factors
             own *= bands.along(coefficients * (np.exp(unit) / size**2)[:, None])
             given -= own
+            del own
             given *= factors
-            del own, factors
-            if mean:
+            if task.mean:
                 given[bands.grid.zero] = 0
-            moved.append(bands.grid.inverse(given))
-        out = np.full(rows.shape, np.nan)
-        out[kept[smooth]] = np.concatenate(moved)
+            if out is None:
+                return bands.grid.inverse(given)
+            out[these] = bands.grid.inverse(given)
+        assert out is not None
         return out
 
     return EnergyLevel(values, parameters, residual, pullback, refusals)

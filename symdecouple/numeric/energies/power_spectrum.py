@@ -78,7 +78,8 @@ class Spectrum:
         return cls(bands, transforms, exponents, shares, log_power,
                    np.ldexp(means + rest, exponents) if centred else None)
 
-    def tilted(self, rows: IntArray, parameters: FloatArray, coefficients: FloatArray | None = None) -> FloatArray:
+    def tilted(self, rows: IntArray, parameters: FloatArray, coefficients: FloatArray | None = None,
+               out: FloatArray | None = None) -> FloatArray:
         """Multiply the transforms of some rows by exp(a.w), and return signals (Q, N).
 
         Parameters
@@ -88,37 +89,45 @@ class Spectrum:
             a.
         coefficients : array (Q, M), optional
             Multiply by 2 c.w/N as well, and by nothing at frequency zero of centred signals: a gradient.
+        out : array (Q, N), optional
         """
-        parts = [self._tilted(self.transforms[rows[some]], rows[some], parameters[some],
-                              None if coefficients is None else coefficients[some])
-                 for some in self.bands.grid.groups(len(rows))]
-        return parts[0] if len(parts) == 1 else np.concatenate([np.empty((0, self.bands.grid.size)), *parts])
+        found = np.empty((len(rows), self.bands.grid.size)) if out is None else out
+        for some in self.bands.grid.groups(len(rows)):
+            slopes = None if coefficients is None else coefficients[some]
+            self._tilted(rows[some], parameters[some], slopes, found[some])
+        return found
 
     def all_tilted(self, rows: IntArray, parameters: FloatArray) -> FloatArray:
         """Return signals (R, N), NaN where they are not among the rows; the transform of a single one is used up."""
         if len(rows) == len(self.transforms) == 1:
-            return self._tilted(self.transforms, rows, parameters, None)
+            return self._tilted(rows, parameters, None, None)
         out = np.full((len(self.transforms), self.bands.grid.size), np.nan)
         out[rows] = self.tilted(rows, parameters)
         return out
 
-    def _tilted(self, spectra: NDArray[np.complex128], rows: IntArray, parameters: FloatArray,
-                coefficients: FloatArray | None) -> FloatArray:
-        lines, units = self.bands.lines, np.zeros(len(rows), dtype=np.intp)
-        factors = lines.along(parameters)
-        factors[self.shares[rows] == 0] = -np.inf  # rounding is not to be lifted
-        if coefficients is not None and (np.abs(parameters) @ self.bands.largest).max() > _FAR:
-            largest = factors.max(axis=1)  # a may undo the units of a signal
+    def _tilted(self, rows: IntArray, parameters: FloatArray, coefficients: FloatArray | None, out: FloatArray | None
+                ) -> FloatArray:
+        bands, which = self.bands, slice(rows[0], rows[0] + 1) if len(rows) == 1 else rows  # no copy of what is long
+        silent, units = (self.shares[which] == 0).reshape(-1, *bands.lattice), np.zeros(len(rows), dtype=np.intp)
+        along = bands.along_parts(parameters)
+        slope = None if coefficients is None else bands.along_parts(coefficients * (2 / bands.grid.size))
+        if slope is not None and (np.abs(parameters) @ bands.largest).max() > _FAR:  # a may undo the units of a signal
+            largest = np.max([np.where(silent[..., part], -np.inf, along(part)).max(axis=bands.grid.axes)
+                              for part in bands.grid.parts()], axis=0)
             units = np.rint(np.where(np.isfinite(largest), largest, 0) / np.log(2)).astype(np.intp)
-            factors -= np.log(2) * units[:, None]
-        np.exp(factors, out=factors)
-        if coefficients is not None:
-            factors *= lines.along(coefficients * (2 / self.bands.grid.size))
-            if self.means is not None:
-                factors[:, 0] = 0
-        spectra *= self.bands.unfold(factors.reshape(-1, *self.bands.lattice))
-        del factors
-        return _scaled(self.bands.grid.inverse(spectra), units + self.exponents[rows], True)
+
+        def factors(part: slice) -> FloatArray:
+            found = along(part)
+            found[silent[..., part]] = -np.inf  # rounding is not to be lifted
+            found -= (np.log(2) * units).reshape(-1, *[1] * len(bands.lattice))
+            np.exp(found, out=found)
+            if slope is not None:
+                found *= slope(part)
+                if part.start == 0:
+                    found[bands.grid.zero] *= self.means is None
+            return bands.unfold(found)
+
+        return _scaled(bands.grid.inverse(self.transforms[which], factors, out), units + self.exponents[rows], True)
 
     def again(self, rows: FloatArray, which: IntArray) -> NDArray[np.complex128]:
         """Transform some of the rows anew, in the same units."""
