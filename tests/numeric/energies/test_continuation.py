@@ -55,7 +55,7 @@ def test_weights_over_fifty_orders_of_magnitude(monkeypatch: pytest.MonkeyPatch,
     assert found.converged.all()
     reached = shares[0] * np.exp(found.parameters[0] @ bank)
     np.testing.assert_allclose(bank @ reached, bank @ weights, atol=1e-11 * (np.abs(bank) @ weights).max())
-    assert len(looked_at) < 250
+    assert len(looked_at) < 200
 
 
 def test_no_solution_is_said() -> None:
