@@ -61,7 +61,7 @@ def test_boundary_by_hand() -> None:
 
 @pytest.mark.parametrize("n", [4, 5, 8, 12])
 def test_the_same_tolerance_on_both_sides(n: int) -> None:
-    """Two filters: turned by 1e-9 or little more than 1e-12 from a ray at the edge, in units of the largest ones."""
+    """Two filters: turned from a ray at the edge, by 1e-11 inwards or 1e-10 outwards, in units of the largest ones."""
     waves = 2 * np.pi * np.arange(n) / n
     for first, second in (((1, 1), (2, -2)), ((2, 2), (1, 2)), ((3, 1), (1, 2))):
         rays = np.array([(middle + side * np.cos(waves)) ** 2 for middle, side in (first, second)])
