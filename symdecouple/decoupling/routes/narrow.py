@@ -22,7 +22,7 @@ from symdecouple.numeric.moments import gradients as moment_adjoint, moment_path
 from symdecouple.numeric.paths import narrow_path_adjoint as adjoint
 from symdecouple.numeric.paths.black_box_rows import BlackBoxPath
 from symdecouple.numeric.paths.narrow_path import NarrowPath
-from symdecouple.numeric.precision.coarse_start import certainly_refused
+from symdecouple.numeric.precision.coarse_start import certainly_refused, judged_by_ties
 from symdecouple.numeric.precision.path import PreciseImposed, follow_mp
 from symdecouple.numeric.precision.path_adjoint import pullback_mp
 
@@ -72,7 +72,8 @@ class NarrowRoute(Route):
             return at
         goals = [t[which] if np.ndim(t) else t for t in targets[:k]]
         found = self.follow(at.values[which], k, goals, keep, is_fine, None if at.pace is None else at.pace[which])
-        refusals = {**at.refusals, **{int(which[r]): outcome for r, outcome in found.refusals.items()}}
+        refusals = {**at.refusals, **{int(which[r]): self._judged(at.values[which[r]], k, [
+            t[r] if np.ndim(t) else t for t in goals], seen) for r, seen in found.refusals.items()}}
         stopped: dict[int, Outcome] = {}
 
         def back(covectors: Array) -> tuple[Array, Array]:
@@ -106,6 +107,17 @@ class NarrowRoute(Route):
         found.values[again], found.residual[again] = usual.values, usual.residual
         return found._replace(refusals={again[r]: outcome for r, outcome in usual.refusals.items()})
 
+    def _judged(self, row: Array, k: int, targets: Sequence[Any], seen: Outcome) -> Outcome:
+        """Why a row is refused: by its ties; and where digits ran out on a path asked for by name, what was passed by.
+        """
+        if self.moments is None or not 3 <= k <= len(self.moments):
+            return seen
+        if k == 3 or row.dtype == object:
+            seen = judged_by_ties(row, k, self.moments.coordinates(targets), seen)
+        if k != 3 or not seen.reason.startswith(("beyond ", "no convergence")):
+            return seen
+        return replace(seen, detail=f'{seen.detail}; or leave it to path="auto", which has a closed form here')
+
     def _in_steps(self, path: NarrowPath, rows: Array, k: int, targets: Sequence[Any], keep: bool, of_moments: float,
                   pace: Array | None = None) -> Followed:
         if self.moments is not None and 3 <= k <= len(self.moments):
@@ -136,9 +148,8 @@ class NarrowRoute(Route):
         digits = max(1, mpmath.mp.dps - _SPARE)
 
         def one(r: int, row: Array, goals: list[Any]) -> tuple[Any, Any, Any] | Outcome:
-            known = None if self.moments is None or k > len(self.moments) else certainly_refused(
-                row, k, self.moments.coordinates(goals))
-            if known is not None:
+            point = None if self.moments is None or k > len(self.moments) else self.moments.coordinates(goals)
+            if point is not None and (known := certainly_refused(row, k, point)) is not None:
                 return known
             found = follow_mp(features, row, k, goals[-1], digits, store=keep)
             if not found.outcome.ok:

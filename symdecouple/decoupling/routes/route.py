@@ -22,7 +22,7 @@ from symdecouple.decoupling.motions.orbit import Moved, OrbitMotion, Unreachable
 from symdecouple.errors import Outcome
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.numeric.features.expressions import Array
-from symdecouple.numeric.moments.ties import why_unreachable
+from symdecouple.numeric.precision.coarse_start import judged_by_ties
 from symdecouple.numeric.precision.extrapolation import NoSlope
 from symdecouple.numeric.precision.path import Span, finite, size, spread
 
@@ -165,7 +165,11 @@ class OrbitRoute(Route):
                 with np.errstate(all="ignore"):  # what is not finite is refused
                     moved = found[r] = self.motion.impose(row, k, goals)
             except Unreachable as error:
-                return self._by_ties(row, k, goals, error.outcome)
+                if self.moments is None or k > len(self.moments):
+                    return error.outcome
+                with np.errstate(all="ignore"):
+                    point = self.moments.coordinates(goals)
+                return judged_by_ties(row, k, point, error.outcome)
             return moved.values, moved.residual, self._error(moved, k, goals) if rows.dtype == object else np.nan
 
         def pullback(covectors: Array) -> Array:
@@ -176,25 +180,6 @@ class OrbitRoute(Route):
             return out
 
         return replace(each_row(rows, targets[:k], one), pullback=pullback)
-
-    def _by_ties(self, row: Array, k: int, targets: Sequence[Any], seen: Outcome) -> Outcome:
-        """Why a sample has no level k, in the words of `stats` where counting its ties is certain; or that it has.
-        """
-        if self.moments is None or k != 3 or len(self.moments) < 3:
-            return seen
-        with np.errstate(all="ignore"):
-            skewness = self.moments.coordinates(targets)[2]
-        if isinstance(skewness, complex | mpmath.mpc) or not mpmath.isfinite(skewness):
-            return seen
-        near = float(skewness)
-        around = [near] if near == skewness else [np.nextafter(near, -np.inf), np.nextafter(near, np.inf)]
-        low, high = (int(np.count_nonzero(row == end)) for end in (row.min(), row.max()))
-        found = [why_unreachable(low, high, len(row), float(target)) for target in around]
-        if found[0] is not None and all(found):
-            return found[0]
-        is_there = not any(found) and seen.reason in ("level 3 not attainable", "limit only")
-        digits = f"beyond {mpmath.mp.dps} digits" if row.dtype == object else "no convergence"
-        return replace(seen, reason=digits) if is_there else seen
 
     def _error(self, moved: Moved, k: int, targets: Sequence[Any]) -> Any:
         """Return what rounding did and what is missing to the targets, in standard deviations.

@@ -12,6 +12,7 @@ A path to many digits that leads nowhere takes long to find that out. Two things
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import mpmath
@@ -21,10 +22,12 @@ from symdecouple.errors import Outcome
 from symdecouple.numeric.features.expressions import Array
 from symdecouple.numeric.moments.attainable import orthokurtosis_range
 from symdecouple.numeric.moments.moment_path import refused_beforehand
+from symdecouple.numeric.moments.out_of_reach import beyond_any_sample
+from symdecouple.numeric.moments.ties import why_unreachable
 from symdecouple.numeric.paths.narrow_path import NarrowPath
 from symdecouple.numeric.samples.batch import FloatArray
 
-__all__ = ["MOST_STEPS", "certainly_refused", "steps_allowed"]
+__all__ = ["MOST_STEPS", "certainly_refused", "judged_by_ties", "steps_allowed"]
 
 MOST_STEPS = 2000
 _SPARE = 100
@@ -53,24 +56,54 @@ def certainly_refused(row: Array, k: int, point: Sequence[Any]) -> Outcome | Non
     >>> certainly_refused(z, 4, [0, 1, 0, mpmath.mpf("2.99")]) is None
     True
     """
-    if k < 4:
+    held = _real(point)
+    if k < 4 or held is None:
         return None
-    mean, deviation, *held = map(mpmath.mpmathify, point)
-    if any(isinstance(v, mpmath.mpc) or not mpmath.isfinite(v) for v in (mean, deviation, *held)) or not (
-            deviation > 0):
-        return None
-    z = (row - mean) / deviation
-    floats = _floats(z)
-    if floats is None:
-        return None
-    goal, now = held[-1], mpmath.fsum(v**k for v in z) / len(z)
-    below = np.array([0.0, 1.0, *map(float, held[:-1])])
-    first = refused_beforehand(floats[None], k, float(goal), held=below)
-    if not first:
+    z = (row - held[0]) / held[1]
+    floats, goal, now = _floats(z), held[-1], mpmath.fsum(v**k for v in z) / len(z)
+    below = np.array([0.0, 1.0, *map(float, held[2:-1])])
+
+    def refused(target: float) -> Outcome | None:
+        if floats is None:
+            return beyond_any_sample(np.array([1.0, *below, target]), float(now), len(z), is_certain=True)
+        return refused_beforehand(floats[None], k, target, held=below).get(0)
+
+    if (first := refused(float(goal))) is None:
         return None
     shift = _NEARER * (1 + abs(float(goal)))
-    is_clear = all(refused_beforehand(floats[None], k, float(goal) + step, held=below) for step in (-shift, shift))
-    return first[0] if is_clear or _beyond_range(k, held, now, len(z)) else None
+    is_clear = all(refused(float(goal) + step) for step in (-shift, shift))
+    return first if is_clear or _beyond_range(k, held[2:], now, len(z)) else None
+
+
+def judged_by_ties(row: Array, k: int, point: Sequence[Any], seen: Outcome) -> Outcome:
+    """Return why a sample did not come to level k of moments, in the words of `stats` where counting is certain.
+
+    Where its ties allow the target, and it was `seen` not to be attainable, or not to move, digits were too few.
+    """
+    if k < 3 or (held := _real(point)) is None:
+        return seen
+    near = float(held[-1])
+    if k > 3:
+        floats = _floats((row - held[0]) / held[1])
+        below = np.array([0.0, 1.0, *map(float, held[2:-1])])
+        is_there = floats is not None and not refused_beforehand(floats[None], k, near, held=below)
+    else:
+        around = [near] if near == held[-1] else [np.nextafter(near, -np.inf), np.nextafter(near, np.inf)]
+        low, high = (int(np.count_nonzero(row == end)) for end in (row.min(), row.max()))
+        found = [why_unreachable(low, high, len(row), float(target)) for target in around]
+        if found[0] is not None and all(found):
+            return found[0]
+        is_there = not any(found)
+    digits = f"beyond {mpmath.mp.dps} digits" if row.dtype == object else "no convergence"
+    is_blamed = seen.reason in ("limit only", "critical point") or seen.reason.endswith("not attainable")
+    return replace(seen, reason=digits) if is_there and is_blamed else seen
+
+
+def _real(point: Sequence[Any]) -> list[Any] | None:
+    """The coordinates as numbers; None where no sample has them."""
+    found = [mpmath.mpmathify(v) for v in point]
+    is_real = all(not isinstance(v, mpmath.mpc) and mpmath.isfinite(v) for v in found)
+    return found if is_real and found[1] > 0 else None
 
 
 def _beyond_range(k: int, held: Sequence[Any], now: Any, n_samples: int) -> bool:
