@@ -16,6 +16,7 @@ import numpy as np
 from symdecouple.decoupling.routes.route import AtLevel, Route
 from symdecouple.errors import Outcome
 from symdecouple.numeric.features.expressions import Array
+from symdecouple.numeric.moments.out_of_reach import fallen_together
 from symdecouple.numeric.samples.vectors import widened
 
 __all__ = ["Levels"]
@@ -44,7 +45,9 @@ class Levels:
                 at = _refusing(self.route.impose(rows, nearest, targets), at.refusals)
             for j in range(nearest + 1, k + 1):
                 before, at = at, self.route.advance(at, j, targets, keep, is_fine)
-                at.refusals.update(_fallen_together(rows, before, at))
+                digits = "float64" if rows.dtype != object else f"{mpmath.mp.dps} digits"
+                at.refusals.update((r, fallen_together(rows[r], before.values[r], at.refusals[r], digits))
+                                   for r in at.refusals.keys() - before.refusals.keys())
             level = k
             yield at
 
@@ -67,15 +70,6 @@ class Levels:
 def _start(rows: Array) -> AtLevel:
     zeros = np.full(len(rows), mpmath.mpf(0)) if rows.dtype == object else np.zeros(len(rows))
     return AtLevel(rows, zeros, error=zeros if rows.dtype == object else None)
-
-
-def _fallen_together(rows: Array, before: AtLevel, at: AtLevel) -> dict[int, Outcome]:
-    """Rows refused at a level before which values of the sample were rounded to one: ties that it has not."""
-    digits = f"{mpmath.mp.dps} digits" if rows.dtype == object else "float64"
-    why = Outcome(False, f"beyond {digits}", "values of the sample are so near to each other that they came to one "
-                  "number on the way; use dps= with more digits, or tie those that are meant to be equal")
-    return {r: why for r in at.refusals.keys() - before.refusals.keys()
-            if len(np.unique(before.values[r])) < len(np.unique(rows[r]))}
 
 
 def _refusing(at: AtLevel, refusals: dict[int, Outcome]) -> AtLevel:

@@ -29,6 +29,7 @@ from symdecouple.numeric.moments.growth import ALLOWED, SURELY
 from symdecouple.numeric.moments.hankel import Weights
 from symdecouple.numeric.moments.moment_path import RTOL, Followed, follow
 from symdecouple.numeric.moments.moment_path_kernel import CompiledLevels
+from symdecouple.numeric.moments.out_of_reach import fallen_together
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, mean_power, place_and_scale
 from symdecouple.numeric.moments.skewness_flow import Skewed, impose_skewness
 from symdecouple.numeric.moments.skewness_kernel import compiled_impose_skewness
@@ -177,7 +178,8 @@ def climb(
                        rtol=rtol)
         ladder.levels.append((k, careful, moved))
         grown[careful] += np.log(moved.growth)
-        ladder.refusals.update((int(careful[i]), outcome) for i, outcome in moved.refusals.items())
+        ladder.refusals.update((int(careful[i]), fallen_together(rows[careful[i]], z[i], outcome))
+                               for i, outcome in moved.refusals.items())
         which = np.setdiff1d(which, careful[list(moved.refusals)])
         if quick is None:
             kept = np.delete(np.arange(len(z)), list(moved.refusals))

@@ -6,6 +6,7 @@ Both are counted (`tied_range`), once for each number of samples, each pattern o
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -13,8 +14,10 @@ from symdecouple.errors import Outcome
 from symdecouple.numeric.moments.tied_range import Reach, reach_of_any, reach_of_counts, smallest_size
 from symdecouple.numeric.samples.batch import FloatArray
 
-__all__ = ["beyond_any_sample", "comes_to", "end_before", "groups_of", "needed", "unattainable", "why_out_of_reach"]
+__all__ = ["beyond_any_sample", "comes_to", "end_before", "fallen_together", "groups_of", "needed", "unattainable",
+           "why_out_of_reach"]
 
+_WHATEVER = "whatever the ties"
 _ALONE = 8  # outer groups that are not merged where most are
 
 
@@ -119,7 +122,7 @@ def beyond_any_sample(goal: FloatArray, first: float, n_samples: int, *, is_cert
         return None
     has = "it is a limit for samples of {} values" if found.is_end(target) else "no sample of {} values has it"
     return unattainable(goal, first, f"{has.format(n_samples)}: beside the moments before it, it stays in "
-                        f"({found.low:.6g}, {found.high:.6g}), whatever the ties; {needed(goal.tolist(), n_samples)}")
+                        f"({found.low:.6g}, {found.high:.6g}), {_WHATEVER}; {needed(goal.tolist(), n_samples)}")
 
 
 def needed(goal: Sequence[float], n_samples: int) -> str:
@@ -134,6 +137,20 @@ def needed(goal: Sequence[float], n_samples: int) -> str:
     if least > n_samples:
         return f"N >= {least} is needed"
     return f"N = {least} would do, as even and odd numbers of samples have different ends"
+
+
+def fallen_together(row: Any, moved: Any, seen: Outcome, digits: str = "float64") -> Outcome:
+    """Return why a sample (N,) was refused at the level it was `moved` to, which may have ties that it has not.
+
+    >>> why = fallen_together(np.array([0, 1e-9, 1, 2]), np.array([0, 0, 1, 2]), Outcome(False, "two-valued"))
+    >>> why.reason
+    'beyond float64'
+    """
+    is_told = _WHATEVER in seen.detail or seen.reason.startswith("beyond ")
+    if is_told or len(np.unique(moved)) >= len(np.unique(row)):
+        return seen
+    return Outcome(False, f"beyond {digits}", "values of the sample are so near to each other that they came to one "
+                   "number on the way; tie those that are meant to be equal, or take more digits (dps= of a plan)")
 
 
 def unattainable(goal: FloatArray, first: float, why: str) -> Outcome:
