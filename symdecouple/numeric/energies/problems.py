@@ -146,7 +146,7 @@ class EnergyProblems:
         solution: targets that another signal has are close to the boundary of the cone where that signal is.
         """
         if start is None and answers(problems.bands):
-            found = tilt_levels(problems, _SOON, levels - self.offset)
+            found = tilt_levels(problems, _SOON)
         else:
             found = tilt(problems, _SOON, self._start(problems, start))
         is_known = start is not None
