@@ -103,15 +103,14 @@ class Tilted:
         """Problems one after the other."""
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in _SUMS))
 
-    def put_all(self, which: IntArray, other: Tilted) -> None:
+    def take(self, which: Any) -> Tilted:
+        """Some of the problems."""
+        return Tilted(*(getattr(self, name)[which] for name in _SUMS))
+
+    def put(self, which: IntArray, other: Tilted) -> None:
         """Replace some of the problems."""
         for name in _SUMS:
             getattr(self, name)[which] = getattr(other, name)
-
-    def put(self, which: IntArray, other: Tilted, places: NDArray[np.bool_]) -> None:
-        """Take over the sums of some of the problems of another."""
-        for name in _SUMS[:6]:
-            getattr(self, name)[which[places]] = getattr(other, name)[places]
 
 
 _SUMS = Tilted.__slots__
@@ -147,8 +146,10 @@ def sums(problems: Problems, parameters: FloatArray) -> Tilted:
     shift[~np.isfinite(shift)] = 0
     matrix = np.empty((count, m, m))
     matrix[:, upper[0], upper[1]] = matrix[:, upper[1], upper[0]] = packed
-    return Tilted(parameters, shift, total, values, sizes if bands.is_signed else values.copy(), matrix,
-                  np.full(count, np.nan), np.zeros(count, dtype=np.bool_))
+    found = Tilted(parameters, shift, total, values, sizes if bands.is_signed else values.copy(), matrix,
+                   np.zeros(count), np.zeros(count, dtype=np.bool_))
+    found.residual = _residual(problems, found)
+    return found
 
 
 def each(rows: FloatArray, matrix: FloatArray) -> FloatArray:
@@ -163,29 +164,26 @@ def tilt(problems: Problems, most: int, start: FloatArray | None = None) -> Tilt
     """
     first = np.zeros(problems.targets.shape) if start is None else start.copy()
     found = sums(problems, first)
-    poor = np.flatnonzero(first.any(axis=1) & ~(_residual(problems, found) < _POOR))
+    poor = np.flatnonzero(first.any(axis=1) & ~(found.residual < _POOR))
     if len(poor):
-        found.put_all(poor, sums(problems.take(poor), np.where(problems.wanted[poor], 0, first[poor])))
+        found.put(poor, sums(problems.take(poor), np.where(problems.wanted[poor], 0, first[poor])))
     lengths = _Lengths.of(len(problems))
-    found.residual = _residual(problems, found)
     found.converged = found.residual <= 4 * EPS
     open_ = np.flatnonzero(~found.converged)
     for _ in range(most):
         if not len(open_):
             break
-        some, here, now = problems.take(open_), _take(found, open_), lengths.take(open_)
+        some, here, now = problems.take(open_), found.take(open_), lengths.take(open_)
         step, is_sure = _step(some, here, now)
         there = sums(some, here.parameters + step)
         is_good = is_sure | _is_lower(some, here, there, step)
-        residual = _residual(some, there)
         # Near the end F tells nothing any more: the residual falls to rounding, and then stays.
-        is_last = is_sure & (here.residual < _ACCURATE) & ~(residual < here.residual / 4)
-        worse = is_last & ~(residual < here.residual)
+        is_last = is_sure & (here.residual < _ACCURATE) & ~(there.residual < here.residual / 4)
+        worse = is_last & ~(there.residual < here.residual)
         lengths.learn(open_, now, is_good)
         is_good &= ~worse
-        found.put(open_, there, is_good)
-        found.residual[open_[is_good]] = residual[is_good]
-        found.converged[open_] = is_last | (is_good & (residual <= 4 * EPS))
+        found.put(open_[is_good], there.take(is_good))
+        found.converged[open_] = is_last | (is_good & (there.residual <= 4 * EPS))
         open_ = open_[~found.converged[open_]]
     found.converged &= found.residual <= _ACCURATE
     return found
@@ -296,7 +294,3 @@ def _is_lower(problems: Problems, here: Tilted, there: Tilted, step: FloatArray)
         fall = there.total * new - here.total * old - (step * goal).sum(axis=1) * old
         slope = ((here.values * problems.wanted - goal) * step).sum(axis=1) * old
         return np.asarray(fall <= _ENOUGH * slope)
-
-
-def _take(found: Tilted, which: IntArray) -> Tilted:
-    return Tilted(*(getattr(found, name)[which] for name in _SUMS))
