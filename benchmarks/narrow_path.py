@@ -20,8 +20,8 @@ from scipy.integrate import solve_ivp
 from sympy import cosh, log, tanh
 
 from symdecouple import Mean, x
-from symdecouple.numeric.paths.narrow_path import NarrowPath
-from symdecouple.numeric.paths.narrow_path_adjoint import decoupled_gradients
+from symdecouple.numeric.paths.narrow_path import Imposed, NarrowPath
+from symdecouple.numeric.paths.narrow_path_adjoint import pullback
 from symdecouple.numeric.precision.path import follow_mp
 
 Array = NDArray[np.float64]
@@ -73,21 +73,40 @@ def draw(law: str, shape: tuple[int, int]) -> Array:
     return rng.normal(size=shape) if law == "normal" else rng.gamma(1.0, size=shape)
 
 
+def levels_of(path: NarrowPath, rows: Array, targets: list[float], store: bool = False) -> list[Imposed]:
+    levels: list[Imposed] = []
+    for k, target in enumerate(targets):
+        start = levels[-1].values if levels else rows
+        levels.append(path.follow(start, k + 1, target, held=targets[:k], store=store))
+    return levels
+
+
+def gradients_of(path: NarrowPath, rows: Array, targets: list[float]) -> Array:
+    """Those of all decoupled features, (M, R, N)."""
+    levels = levels_of(path, rows, targets, store=True)
+    carried = np.empty((0, *rows.shape))
+    for j in reversed(range(len(targets) + 1)):
+        y = levels[j - 1].values if j else rows
+        carried = np.concatenate([path.features.gradients(y, j + 1)[None, :, j] / y.shape[1], carried])
+        carried = pullback(levels[j - 1], carried) if j else carried
+    return carried
+
+
 def in_float64() -> None:
     print(f"{'features':24}{'law':8}{'rows x N':>14}{'ours':>10}{'by hand':>10}{'ratio':>8}"
           f"{'gradients':>11}{'residual':>10}{'distance':>10}")
     for label, features, function, targets, laws in CASES:
         path = NarrowPath(features, rtol=1e-13)
-        decoupled_gradients(path, draw("normal", (1, 64)), targets)  # compiles
+        gradients_of(path, draw("normal", (1, 64)), targets)  # compiles
         for law in laws:
             for shape in SHAPES:
                 rows = draw(law, shape)
-                runs = [seconds(lambda path=path, rows=rows, t=targets: path.normalize(rows, t)) for _ in range(3)]
+                runs = [seconds(lambda path=path, rows=rows, t=targets: levels_of(path, rows, t)) for _ in range(3)]
                 ours, levels = median(run[0] for run in runs), runs[0][1]
                 few = rows[:ROWS_BY_HAND]
                 hand, others = seconds(lambda few=few, f=function, t=targets: [by_hand(f, row, t) for row in few])
                 hand *= len(rows) / len(few)
-                backwards, _ = seconds(lambda path=path, rows=rows, t=targets: decoupled_gradients(path, rows, t))
+                backwards, _ = seconds(lambda path=path, rows=rows, t=targets: gradients_of(path, rows, t))
                 apart = np.nanmax(np.abs(levels[-1].values[: len(few)] - np.array(others)))
                 residual = max(np.nanmax(level.residual) for level in levels)
                 print(f"{label:24}{law:8}{shape[0]:>6} x {shape[1]:<5}{ours:9.3f}s{hand:9.3f}s{hand / ours:7.1f}x"

@@ -15,6 +15,7 @@ from symdecouple.families.filter_moments import recognize_filter_moments
 from symdecouple.numeric.features.bank import BankFeatures
 from symdecouple.numeric.paths.narrow_path import NarrowPath
 from tests.laws.rows import along_paths
+from tests.numeric.paths.nested import levels_of
 
 Array = NDArray[np.float64]
 SIDE = 16
@@ -131,6 +132,6 @@ def test_levels_end_within_a_rounding_of_their_targets() -> None:
     bank = recognize_filter_moments(features)
     assert bank is not None
     path = NarrowPath(narrow_route.bank_rows(bank, (SIDE, SIDE), features), rtol=5e-9, learns=True)
-    levels = path.normalize(patches(2, seed=4).reshape(2, -1), REFERENCE[:11])
+    levels = levels_of(path, patches(2, seed=4).reshape(2, -1), REFERENCE[:11])
     assert not levels[-1].refusals
     assert max(level.residual.max() for level in levels) < 4 * np.finfo(float).eps

@@ -13,6 +13,7 @@ from symdecouple.decoupling.routes.narrow import NarrowRoute
 from symdecouple.families.moments import raw_moments
 from symdecouple.numeric.paths.black_box_rows import BlackBoxPath
 from symdecouple.numeric.paths.narrow_path import NarrowPath
+from tests.numeric.paths.nested import levels_of
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +74,7 @@ def test_samples_are_known_to_a_few_roundings(name: str) -> None:
 def test_what_does_not_arrive_in_small_steps_takes_the_usual_ones() -> None:
     features = FeatureSet([Mean(x), Mean(x**2), Mean(x**4)])
     rows = np.stack([SAMPLE, np.ones(8), SAMPLE - 1])
-    start = NarrowPath(features).normalize(rows, [2.0, 6.0])[-1].values
+    start = levels_of(NarrowPath(features), rows, [2.0, 6.0])[-1].values
     paths = (NarrowPath(features, rtol=1e-6, max_steps=n) for n in range(1, 100))
     route = NarrowRoute(next(path for path in paths if not path.follow(start[[0, 2]], 3, 60.0).refusals))
     usual, fine = (route.follow(start, 3, [2.0, 6.0, 60.0], is_fine=is_fine) for is_fine in (False, True))

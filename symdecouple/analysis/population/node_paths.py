@@ -19,14 +19,14 @@ from typing import Any
 import mpmath
 import numpy as np
 from numpy.typing import NDArray
-from sympy import Dummy, Expr, Float, cosh, nan, sinh, tanh
+from sympy import Dummy, Expr, Float, nan
 
 from symdecouple.analysis.population.leaf import Leaf
 from symdecouple.calculus.gradient import gradient
 from symdecouple.decoupling.plan import Plan
 from symdecouple.errors import NoClosedForm, Outcome
 from symdecouple.language.feature_set import FeatureSet
-from symdecouple.numeric.features.expressions import Compiled
+from symdecouple.numeric.features.expressions import Compiled, without_overflow
 from symdecouple.numeric.paths.narrow_path import NarrowPath
 
 __all__ = ["decoupled_by_nodes"]
@@ -70,7 +70,7 @@ class _NodeFeatures:
         self.names, self._roots = tuple(map(str, features)), np.sqrt(weights)
         self._values = _Over([f.expr for f in features], features, weights)
         fields = [gradient(f).in_sample(features.sample).expr for f in features]
-        self._fields = [_Over([_with_tanh(field)], features, weights) for field in fields]
+        self._fields = [_Over([without_overflow(field)], features, weights) for field in fields]
         self._low, self._high = map(float, features.sample.interval)
 
     def __len__(self) -> int:
@@ -97,12 +97,6 @@ class _NodeFeatures:
         y = rows / self._roots
         inside = ((y > self._low) & (y < self._high)).all(axis=-1)
         return np.where(inside.reshape(-1, *[1] * (found.ndim - 1)), found, np.nan)
-
-
-def _with_tanh(field: Expr) -> Expr:
-    """Write sinh/cosh as tanh, where that is shorter: their quotient is undefined from 711 on."""
-    other = field.replace(sinh, lambda a: tanh(a) * cosh(a))
-    return other if other.count_ops() < field.count_ops() else field
 
 
 def decoupled_by_nodes(plan: Plan, leaf: Leaf, first: int) -> tuple[list[Expr], list[Outcome]]:

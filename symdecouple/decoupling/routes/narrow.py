@@ -22,7 +22,7 @@ from symdecouple.numeric.moments import gradients as moment_adjoint, moment_path
 from symdecouple.numeric.paths import narrow_path_adjoint as adjoint
 from symdecouple.numeric.paths.black_box_rows import BlackBoxPath
 from symdecouple.numeric.paths.narrow_path import NarrowPath
-from symdecouple.numeric.precision.coarse_start import certainly_refused, judged_by_ties
+from symdecouple.numeric.precision.certain_refusals import certainly_refused, judged_by_ties
 from symdecouple.numeric.precision.path import PreciseImposed, follow_mp
 from symdecouple.numeric.precision.path_adjoint import pullback_mp
 

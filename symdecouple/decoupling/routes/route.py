@@ -22,7 +22,7 @@ from symdecouple.decoupling.motions.orbit import Moved, OrbitMotion, Unreachable
 from symdecouple.errors import Outcome
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.numeric.features.expressions import Array
-from symdecouple.numeric.precision.coarse_start import judged_by_ties
+from symdecouple.numeric.precision.certain_refusals import judged_by_ties
 from symdecouple.numeric.precision.extrapolation import NoSlope
 from symdecouple.numeric.precision.path import Span, finite, size, spread
 

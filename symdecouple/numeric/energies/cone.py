@@ -63,7 +63,7 @@ class Dependence:
 
 
 def dependence_of(columns: Columns, is_active: NDArray[np.bool_] | slice) -> Dependence:
-    """Find features that depend on those before, up to rounding, at some frequencies: by triangles of their parts.
+    """Find features that depend on those before, up to rounding, at some frequencies: by a triangle of their parts.
 
     Examples
     --------
@@ -71,25 +71,11 @@ def dependence_of(columns: Columns, is_active: NDArray[np.bool_] | slice) -> Dep
     >>> found.independent.tolist(), found.coefficients[1].round(12).tolist()
     ([True, False, True], [2.0, 0.0, 0.0])
     """
-    m, lines = len(columns), columns.lines
-    parts = some(columns, slice(None), is_active)
-    if lines.is_plain or not isinstance(is_active, slice):
-        scale = _largest(parts, m)
-        return _dependence(_triangle(parts(), m) / np.where(scale > 0, scale, 1), scale)
-    triangles = []  # of products of lines: the products of theirs
-    for outer, inner in (lines.outer[:, 1:], lines.inner), (lines.outer[:, :1], lines.inner[:, is_active.start :]):
-        one, other = (_triangle([part], len(part)) for part in (outer, inner))
-        triangles.append((one[:, None, lines.places[0]] * other[:, lines.places[1]]).reshape(-1, m))
-    scale = columns.largest
-    return _dependence(np.vstack(triangles) * (lines.scales / np.where(scale > 0, scale, 1)), scale)
-
-
-def _triangle(parts: Iterable[FloatArray], m: int) -> FloatArray:
-    """R of the columns that the parts (m, ...) are the rows of."""
-    triangle = np.zeros((0, m))
-    for part in parts:
+    m, parts = len(columns), some(columns, slice(None), is_active)
+    scale, triangle = _largest(parts, m), np.zeros((0, m))
+    for part in parts():
         triangle = np.asarray(np.linalg.qr(np.vstack([triangle, part.T]), mode="r"))
-    return triangle
+    return _dependence(triangle / np.where(scale > 0, scale, 1), scale)
 
 
 def some(columns: Columns, wanted: NDArray[np.bool_] | slice, is_active: NDArray[np.bool_] | slice) -> Parts:
@@ -152,11 +138,7 @@ def cone_membership_of(columns: Columns, wanted: NDArray[np.bool_] | slice, is_a
     >>> [cone_membership_of(quadrant, all_, all_, np.array(v)).where for v in ([2.0, 1], [1.0, 0], [1.0, -1])]
     ['inside', 'boundary', 'outside']
     """
-    return _membership(some(columns, wanted, is_active), target)
-
-
-def _membership(parts: Parts, target: FloatArray) -> Membership:
-    scale, units = units_of(parts, len(target))
+    scale, units = units_of(some(columns, wanted, is_active), len(target))
     box = np.array([[-1.0, 1.0]] * len(target))
     total, count = np.zeros(len(target)), 0
     for part in units():

@@ -179,13 +179,7 @@ class Columns:
     @cached_property
     def is_signed(self) -> bool:
         """True iff some eigenvalue is negative."""
-        lines = self.lines
-        low = [np.minimum(one.min(axis=1), 0) for one in (lines.outer, lines.inner)]
-        high = [np.maximum(one.max(axis=1), 0) for one in (lines.outer, lines.inner)]
-        p, q = lines.places
-        least = np.minimum(low[0][p] * high[1][q], high[0][p] * low[1][q])
-        most = np.maximum(low[0][p] * low[1][q], high[0][p] * high[1][q])
-        return bool((np.where(lines.scales > 0, least, -most) < 0).any())
+        return any(bool((self.at(part) < 0).any()) for part in self.chunks())
 
     @cached_property
     def tables(self) -> Tables:

@@ -148,7 +148,7 @@ class Bands(Columns):
         if given.ndim != len(self.grid.shape) + 1 or given.shape[1:] != self.grid.half or not len(given):
             raise InvalidInput(f"responses of shape {given.shape} were given, (M, *{self.grid.half}) is expected: the "
                                f"real eigenvalues of M features at the frequencies of rfftn of {self.grid.shape}")
-        self._take(given)
+        self._take(lambda: given)
 
     @classmethod
     def of_sheets(cls, sheets: Callable[[], Iterable[FloatArray]], shape: Sequence[int]) -> Bands:
@@ -165,14 +165,11 @@ class Bands(Columns):
         bands._take(sheets)
         return bands
 
-    def _take(self, given: NDArray[Any] | Callable[[], Iterable[FloatArray]]) -> None:
+    def _take(self, sheets: Callable[[], Iterable[NDArray[Any]]]) -> None:
         half, lines = self.grid.half, None
         if len(half) > 1:
-            sheets = given() if callable(given) else given
-            lines = Lines.of_sheets(_checked(sheet).reshape(-1, half[-1]) for sheet in sheets)
-        if lines is None:
-            whole = _stacked(given()) if callable(given) else _checked(given)
-        first = whole if lines is None else lines.outer.reshape(-1, *half[:-1])
+            lines = Lines.of_sheets(_checked(sheet).reshape(-1, half[-1]) for sheet in sheets())
+        first = _stacked(sheets()) if lines is None else lines.outer.reshape(-1, *half[:-1])
         self.folded = tuple(axis for axis in range(1, len(half)) if _is_even(first, axis))
         for axis in self.folded:
             first = _first_half(first, axis)
@@ -233,7 +230,7 @@ class Bands(Columns):
         return lambda k: np.asarray(shares @ lines[..., k].reshape(len(lines), -1)).reshape(len(shares), *lead, -1)
 
 
-def _stacked(sheets: Iterable[FloatArray]) -> FloatArray:
+def _stacked(sheets: Iterable[NDArray[Any]]) -> FloatArray:
     """Sheets as one array, which grows by one after the other."""
     whole = np.empty((0,))
     for count, sheet in enumerate(sheets, 1):

@@ -20,7 +20,7 @@ from symdecouple.errors import Outcome
 from symdecouple.numeric.energies.eigenvalues import EPS
 from symdecouple.numeric.energies.power_spectrum import Spectrum
 from symdecouple.numeric.energies.problems import EnergyProblems
-from symdecouple.numeric.energies.tilting import Problems, Tilted, solve_scaled
+from symdecouple.numeric.energies.tilting import Tilted, solve_scaled
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = ["DecoupledEnergies", "decoupled_energies"]
@@ -90,7 +90,8 @@ def decoupled_energies(task: EnergyProblems) -> DecoupledEnergies:
     owner, levels, own, places = _levels(last, m, offset)
     problems = task.problems(owner, levels)
     found, unreachable = task.solved(problems, levels)
-    values, solved = _values(task, found, owner, own), -_coefficients(problems, found, own)
+    values, columns = _values(task, found, owner, own), np.take_along_axis(found.matrix, own[:, None, None], axis=2)
+    solved = -solve_scaled(found.matrix, problems.wanted, columns[..., 0])
     solved[np.arange(len(own)), own] = 1
     if unreachable:
         is_good = np.ones(len(levels), dtype=np.bool_)
@@ -120,11 +121,8 @@ def _levels(last: IntArray, m: int, offset: int) -> tuple[IntArray, IntArray, In
 def _placed(part: FloatArray, places: IntArray, count: int, size: int, offset: int, missing: float = np.nan
             ) -> FloatArray:
     """What problems have, by rows and features; `missing` where there is no problem."""
-    each = size - offset
-    if not offset and len(places) == count * each:
-        return part.reshape(count, size, *part.shape[1:])
     out = np.full((count, size, *part.shape[1:]), missing)
-    out[places // each, places % each + offset] = part
+    out[places // (size - offset), places % (size - offset) + offset] = part
     return out
 
 
@@ -140,14 +138,3 @@ def _values(task: EnergyProblems, found: Tilted, owner: IntArray, own: IntArray)
     if task.mean:
         values += task.bands.at_zero[own] * task.goals[owner, 0] ** 2
     return np.asarray(values)
-
-
-def _coefficients(problems: Problems, found: Tilted, own: IntArray) -> FloatArray:
-    """What solves the system of the features before one with its column."""
-    if found.coefficients is not None and not np.isnan(found.coefficients[:, 0]).any():
-        return found.coefficients
-    solved = np.full(found.parameters.shape, np.nan) if found.coefficients is None else found.coefficients
-    left = np.flatnonzero(np.isnan(solved[:, 0]))
-    right = np.take_along_axis(found.matrix[left], own[left, None, None], axis=2)[..., 0]
-    solved[left] = solve_scaled(found.matrix[left], problems.wanted[left], right)
-    return solved

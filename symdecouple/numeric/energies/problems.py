@@ -146,7 +146,7 @@ class EnergyProblems:
         solution: targets that another signal has are close to the boundary of the cone where that signal is.
         """
         if start is None and answers(problems.bands):
-            found = tilt_levels(problems, _SOON, levels - self.offset)
+            found = tilt_levels(problems, _SOON)
         else:
             found = tilt(problems, _SOON, self._start(problems, start))
         is_known = start is not None
@@ -154,7 +154,7 @@ class EnergyProblems:
         slow = np.array([q for q, outcome in refusals.items() if outcome.reason == _SLOW], dtype=np.intp)
         if len(slow):
             more = tilt_by_continuation(problems.take(slow), None if start is None else start[slow])
-            found.put_all(slow, more)
+            found.put(slow, more)
             again = self._judged(problems.take(slow), more, levels[slow], is_known)
             refusals = {q: o for q, o in refusals.items() if o.reason != _SLOW}
             refusals |= {int(slow[q]): outcome for q, outcome in again.items()}

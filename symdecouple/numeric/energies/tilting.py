@@ -87,8 +87,6 @@ class Tilted:
     residual : array (Q,)
         Largest abs(value - v)/(size + abs(v)) of an imposed feature.
     converged : bool array (Q,)
-    coefficients : array (Q, M), optional
-        What solves the system of the wanted features with the column of the one after them; NaN where not known.
     """
 
     parameters: FloatArray
@@ -99,38 +97,34 @@ class Tilted:
     matrix: FloatArray
     residual: FloatArray
     converged: NDArray[np.bool_]
-    coefficients: FloatArray | None = None
 
     @classmethod
     def joined(cls, parts: list[Tilted]) -> Tilted:
         """Problems one after the other."""
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in _SUMS))
 
-    def put_all(self, which: IntArray, other: Tilted) -> None:
+    def take(self, which: Any) -> Tilted:
+        """Some of the problems."""
+        return Tilted(*(getattr(self, name)[which] for name in _SUMS))
+
+    def put(self, which: IntArray, other: Tilted) -> None:
         """Replace some of the problems."""
-        if self.coefficients is not None:
-            self.coefficients[which] = np.nan
         for name in _SUMS:
             getattr(self, name)[which] = getattr(other, name)
 
-    def put(self, which: IntArray, other: Tilted, places: NDArray[np.bool_]) -> None:
-        """Take over the sums of some of the problems of another."""
-        for name in _SUMS[:6]:
-            getattr(self, name)[which[places]] = getattr(other, name)[places]
+
+_SUMS = Tilted.__slots__
 
 
-_SUMS = Tilted.__slots__[:-1]
-
-
-def sums(bands: Columns, shares: FloatArray, owner: IntArray, parameters: FloatArray) -> Tilted:
+def sums(problems: Problems, parameters: FloatArray) -> Tilted:
     """Evaluate all sums of Q problems, frequencies part by part."""
-    count, m = parameters.shape
+    bands, (count, m) = problems.bands, parameters.shape
     upper = np.triu_indices(m)
     shift = np.full(count, -np.inf)
     total, values, sizes = np.zeros(count), np.zeros((count, m)), np.zeros((count, m))
     packed = np.zeros((count, len(upper[0])))
     for part in bands.chunks():
-        columns, weights = bands.at(part), shares[owner, part]
+        columns, weights = bands.at(part), problems.shares[problems.owner, part]
         exponents = each(parameters, columns)
         silent = weights == 0
         if silent.any():
@@ -152,8 +146,10 @@ def sums(bands: Columns, shares: FloatArray, owner: IntArray, parameters: FloatA
     shift[~np.isfinite(shift)] = 0
     matrix = np.empty((count, m, m))
     matrix[:, upper[0], upper[1]] = matrix[:, upper[1], upper[0]] = packed
-    return Tilted(parameters, shift, total, values, sizes if bands.is_signed else values, matrix,
-                  np.full(count, np.nan), np.zeros(count, dtype=np.bool_))
+    found = Tilted(parameters, shift, total, values, sizes if bands.is_signed else values.copy(), matrix,
+                   np.zeros(count), np.zeros(count, dtype=np.bool_))
+    found.residual = _residual(problems, found)
+    return found
 
 
 def each(rows: FloatArray, matrix: FloatArray) -> FloatArray:
@@ -167,39 +163,29 @@ def tilt(problems: Problems, most: int, start: FloatArray | None = None) -> Tilt
     From 0, 4 to 8 iterations are usual; smooth signals, without power at high frequencies, take some 20.
     """
     first = np.zeros(problems.targets.shape) if start is None else start.copy()
-    found = _summed(problems, first)
-    poor = np.flatnonzero(first.any(axis=1) & ~(_residual(problems, found) < _POOR))
+    found = sums(problems, first)
+    poor = np.flatnonzero(first.any(axis=1) & ~(found.residual < _POOR))
     if len(poor):
-        found.put_all(poor, _summed(problems.take(poor), np.where(problems.wanted[poor], 0, first[poor])))
+        found.put(poor, sums(problems.take(poor), np.where(problems.wanted[poor], 0, first[poor])))
     lengths = _Lengths.of(len(problems))
-    found.residual = _residual(problems, found)
     found.converged = found.residual <= 4 * EPS
     open_ = np.flatnonzero(~found.converged)
     for _ in range(most):
         if not len(open_):
             break
-        some, here, now = problems.take(open_), _take(found, open_), lengths.take(open_)
+        some, here, now = problems.take(open_), found.take(open_), lengths.take(open_)
         step, is_sure = _step(some, here, now)
-        there = sums(some.bands, some.shares, some.owner, here.parameters + step)
+        there = sums(some, here.parameters + step)
         is_good = is_sure | _is_lower(some, here, there, step)
-        residual = _residual(some, there)
         # Near the end F tells nothing any more: the residual falls to rounding, and then stays.
-        is_last = is_sure & (here.residual < _ACCURATE) & ~(residual < here.residual / 4)
-        worse = is_last & ~(residual < here.residual)
+        is_last = is_sure & (here.residual < _ACCURATE) & ~(there.residual < here.residual / 4)
+        worse = is_last & ~(there.residual < here.residual)
         lengths.learn(open_, now, is_good)
         is_good &= ~worse
-        found.put(open_, there, is_good)
-        found.residual[open_[is_good]] = residual[is_good]
-        found.converged[open_] = is_last | (is_good & (residual <= 4 * EPS))
+        found.put(open_[is_good], there.take(is_good))
+        found.converged[open_] = is_last | (is_good & (there.residual <= 4 * EPS))
         open_ = open_[~found.converged[open_]]
     found.converged &= found.residual <= _ACCURATE
-    return found
-
-
-def _summed(problems: Problems, parameters: FloatArray) -> Tilted:
-    found = sums(problems.bands, problems.shares, problems.owner, parameters)
-    if found.sizes is found.values:
-        found.sizes = found.values.copy()
     return found
 
 
@@ -228,9 +214,10 @@ class _Lengths:
 
 def solve_scaled(matrix: FloatArray, wanted: NDArray[np.bool_], right: FloatArray) -> FloatArray:
     """Solve with the Gram matrices (Q, M, M) of the wanted features only, to rounding; the others get 0."""
-    solved = _solve(matrix, wanted, right)
+    scaled = scaled_matrix(matrix, wanted)
+    solved = _solve(scaled, wanted, right)
     # The ridge leaves some 100 eps; one correction takes them away.
-    return solved + _solve(matrix, wanted, right - (matrix @ solved[..., None])[..., 0])
+    return solved + _solve(scaled, wanted, right - (matrix @ solved[..., None])[..., 0])
 
 
 def scaled_matrix(matrix: FloatArray, wanted: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
@@ -243,9 +230,9 @@ def scaled_matrix(matrix: FloatArray, wanted: NDArray[np.bool_]) -> tuple[FloatA
     return unit, scale
 
 
-def _solve(matrix: FloatArray, wanted: NDArray[np.bool_], right: FloatArray) -> FloatArray:
-    """Solve for right sides (Q, M) or (Q, M, ...)."""
-    unit, scale = scaled_matrix(matrix, wanted)
+def _solve(matrix: tuple[FloatArray, FloatArray], wanted: NDArray[np.bool_], right: FloatArray) -> FloatArray:
+    """Solve with a scaled matrix for right sides (Q, M) or (Q, M, ...)."""
+    unit, scale = matrix
     columns = right if right.ndim > 2 else right[..., None]
     scaled = np.where(wanted[..., None], columns / scale[..., None], 0)
     return np.asarray((np.linalg.solve(unit, scaled) / scale[..., None]).reshape(right.shape))
@@ -272,7 +259,7 @@ def _step(problems: Problems, found: Tilted, lengths: _Lengths) -> tuple[FloatAr
     ratio = np.where(has_logarithm, problems.targets / np.where(has_logarithm, found.values, 1), 1)
     logarithms = np.log(ratio) + (problems.log_scale - found.shift)[:, None]
     by_logarithm = np.where(has_logarithm, found.values * np.where(has_logarithm, logarithms, 0), gap)
-    both = _solve(found.matrix, problems.wanted, np.stack([gap, by_logarithm], axis=-1))
+    both = _solve(scaled_matrix(found.matrix, problems.wanted), problems.wanted, np.stack([gap, by_logarithm], axis=-1))
     newton, other = both[..., 0], both[..., 1]
     reach = _reach(problems, newton, _NEAR)
     far = reach > _NEAR
@@ -307,7 +294,3 @@ def _is_lower(problems: Problems, here: Tilted, there: Tilted, step: FloatArray)
         fall = there.total * new - here.total * old - (step * goal).sum(axis=1) * old
         slope = ((here.values * problems.wanted - goal) * step).sum(axis=1) * old
         return np.asarray(fall <= _ENOUGH * slope)
-
-
-def _take(found: Tilted, which: IntArray) -> Tilted:
-    return Tilted(*(getattr(found, name)[which] for name in _SUMS))

@@ -56,22 +56,20 @@ class Search(NamedTuple):
 
 
 class Posed(NamedTuple):
-    """Problems as in `tilting.Problems`, and the feature that is decoupled at each."""
+    """Problems as in `tilting.Problems`."""
 
     owner: IntArray
     wanted: FloatArray
     targets: FloatArray
     log_scale: FloatArray
-    own: IntArray
 
 
 class Reached(NamedTuple):
-    """Of each problem a; exponent, total, values and matrix; residual, and 1 where converged; coefficients."""
+    """Of each problem a; exponent, total, values and matrix; residual, and 1 where converged."""
 
     parameters: FloatArray
     sums: FloatArray
     state: FloatArray
-    coefficients: FloatArray
 
 
 def answers(bands: Columns) -> bool:
@@ -83,19 +81,16 @@ def answers(bands: Columns) -> bool:
     return _kernel.cache_info().currsize > 0 or KERNELS.are_warm()  # the disk is asked once
 
 
-def tilt_levels(problems: Problems, most: int, own: IntArray) -> Tilted:
-    """Solve problems, those of one signal one after the other by increasing level, in so many steps each.
-
-    `own` is the feature that is decoupled at each level; `coefficients` solve the system with its column.
-    """
+def tilt_levels(problems: Problems, most: int) -> Tilted:
+    """Solve problems, those of one signal one after the other by increasing level, in so many steps each."""
     bands, owner = problems.bands, problems.owner
     count, m, coarse = len(problems), len(bands), bands.coarse
-    posed = Posed(owner, problems.wanted.astype(np.float64), problems.targets, problems.log_scale, own)
+    posed = Posed(owner, problems.wanted.astype(np.float64), problems.targets, problems.log_scale)
     begins = [0, *(np.flatnonzero(owner[1:] != owner[:-1]) + 1).tolist()]  # of signals
     spans = list(pairwise([*begins[:: 1 + _TOGETHER // bands.count], count]))
 
     def solved(some: Columns, power: FloatArray, enough: float, starts: FloatArray) -> Reached:
-        reached = Reached(*(np.empty((count, size)) for size in (m, 2 + m + m * m, 2, m)))
+        reached = Reached(*(np.empty((count, size)) for size in (m, 2 + m + m * m, 2)))
         for span in spans:
             _kernel()(_search(some.tables, power, enough), starts, posed, reached, most, span)
         return reached
@@ -107,14 +102,14 @@ def tilt_levels(problems: Problems, most: int, own: IntArray) -> Tilted:
     reached = solved(bands, problems.shares, 0.0, starts)
     sums, state, values = reached.sums, reached.state, reached.sums[:, 2 : 2 + m]
     return Tilted(reached.parameters, sums[:, 0], sums[:, 1], values, values, sums[:, 2 + m :].reshape(-1, m, m),
-                  state[:, 0], state[:, 1] > 0, reached.coefficients)
+                  state[:, 0], state[:, 1] > 0)
 
 
 def warm() -> None:
     """Compile the kernel, and leave the mark that it is."""
     bands = Columns(np.array([[1.0, 0.0], [0.5, 1.0]]), (2,))
     tilt_levels(Problems(bands, np.array([[0.5, 0.5]]), np.zeros(1, dtype=np.intp), np.ones((1, 2), dtype=np.bool_),
-                         np.array([[0.5, 1.0]]), np.zeros(1)), 8, np.zeros(1, dtype=np.intp))
+                         np.array([[0.5, 1.0]]), np.zeros(1)), 8)
     KERNELS.note_warm()
 
 
@@ -138,8 +133,6 @@ def levels_solved(search: Search, starts: FloatArray, posed: Posed, reached: Rea
         residual, is_done = _lowered(search, posed, q, most, a, reached.sums[q])
         reached.state[q, 0], last = residual, row
         reached.state[q, 1] = 1.0 if is_done and (residual <= _ACCURATE or search.enough > 0) else 0.0
-        if search.enough == 0:
-            _column_solved(reached.sums[q], want, posed.own[q], search.small, reached.coefficients[q])
 
 
 def _search(bank: Tables, power: FloatArray, enough: float) -> Search:
@@ -346,22 +339,6 @@ def _directions(sums: FloatArray, posed: Posed, q: int, goal: FloatArray, gap: F
     for j in range(m):
         uphill += gap[j] * other[j]
     return uphill
-
-
-def _column_solved(sums: FloatArray, want: FloatArray, own: int, small: FloatArray, out: FloatArray) -> None:
-    """Solve with the matrix and one of its columns, to rounding: the ridge leaves some 100 eps, a correction none."""
-    m, left, unused = len(want), small[0][: len(want)], small[1][: len(want)]
-    for j in range(m):
-        out[j] = 0.0
-    for _ in range(2):
-        for j in range(m):
-            unused[j] = 0.0
-            left[j] = sums[2 + m + j * m + own] if own < m else 0.0
-            for k in range(m):
-                left[j] -= sums[2 + m + j * m + k] * out[k]
-        _solve(sums, want, left, unused, small[2])
-        for j in range(m):
-            out[j] += left[j]
 
 
 def _solve(sums: FloatArray, want: FloatArray, one: FloatArray, two: FloatArray, scratch: FloatArray) -> None:

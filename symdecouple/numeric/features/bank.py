@@ -95,13 +95,8 @@ class BankFeatures:
             means, outputs = np.empty((len(rows), len(self))), np.empty((len(rows), len(self.bands), rows.shape[1]))
             self._write(rows, outputs, means, outputs[:, :0])
             return means
-        outputs, n = self._outputs(rows), rows.shape[1]
-        power = [np.ones((1, 1, n)), outputs]
-        while 2 * len(power) <= self.powers.max(initial=0) + 1:
-            power.append(power[-1] * outputs)
-        each = {p: np.vecdot(power[p // 2], power[p - p // 2]) / n for p in np.unique(self.powers)}
-        found = np.stack([each[p][:, b] for b, p in zip(self.index, self.powers, strict=True)], axis=1)
-        return np.asarray(self.gains * found)
+        powers = _powers(self._outputs(rows), self.index, self.powers)
+        return np.asarray(self.gains * np.stack([power.mean(axis=1) for power in powers], axis=1))
 
     def gradients(self, rows: FloatArray, count: int | None = None) -> FloatArray:
         """Return v = N grad f of the first `count` features (default all), (R, count, N)."""
@@ -209,7 +204,7 @@ class BankFeatures:
             memory = _aligned((len(self.bands) + len(self)) * n)
         outputs = memory[: len(self.bands) * n].reshape(1, -1, n)
         fields = memory[len(self.bands) * n :][: count * n].reshape(1, count, n)
-        work = Work(np.empty((count + 3, count + 3)), np.empty(count), np.empty(count))
+        work = Work(np.empty((count, count)), np.empty(count), np.empty(count))
         for r in range(len(rows)):
             if gradients is None:
                 self._write(rows[r : r + 1], outputs, means, fields)

@@ -15,7 +15,7 @@ from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = ["FAST", "SURE", "Bank", "Work", "bank_fields", "project"]
 
-FAST = ("_add", "_inner", "_add_products")  # sums in any order
+FAST = ("_add", "_inner")  # sums in any order
 SURE = 1e-5  # the least diagonal of L: eps over its square are the digits that one solution loses
 CLEAR = 2.0**-7  # of the least diagonal squared times what is left: one projection leaves some 1e-14 of rounding
 _BLOCK = 704  # numbers that stay in the first cache, a few fields at a time
@@ -33,7 +33,7 @@ class Bank(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Memory for k fields: L (k + 3, k + 3), their lengths (k,) and shares (k,)."""
+    """Memory for k fields: L (k, k), their lengths (k,) and shares (k,)."""
 
     factor: FloatArray
     lengths: FloatArray
@@ -145,13 +145,11 @@ def project(fields: FloatArray, gaps: FloatArray, work: Work, out: FloatArray) -
 def _factored(fields: FloatArray, factor: FloatArray, lengths: FloatArray) -> bool:
     """Write the lengths of the fields, and L of their normalized inner products; False where it is not sure."""
     count, n = fields.shape
-    for i in range(len(factor)):
-        for j in range(len(factor)):
-            factor[i, j] = 0.0
     for begin in range(0, n, _BLOCK):
-        for i in range(0, count, 2):
-            for j in range(0, i + 2, 4):
-                _add_products(fields, i, j, begin, min(n, begin + _BLOCK), factor)
+        for i in range(count):
+            for j in range(i + 1):
+                part = _inner(fields[i, begin : begin + _BLOCK], fields[j, begin : begin + _BLOCK])
+                factor[i, j] = factor[i, j] + part if begin else part
     for i in range(count):
         lengths[i] = factor[i, i] ** 0.5
         if not 0.0 < lengths[i] < 1e300:
@@ -165,33 +163,6 @@ def _factored(fields: FloatArray, factor: FloatArray, lengths: FloatArray) -> bo
             return False
         row[i] = left**0.5
     return True
-
-
-def _add_products(fields: FloatArray, i: int, j: int, begin: int, end: int, out: FloatArray) -> None:
-    """Add the products of fields i, i + 1 with j, .., j + 3: eight sums in registers for six numbers from memory."""
-    last = len(fields) - 1
-    a, b = fields[i, begin:end], fields[min(i + 1, last), begin:end]
-    c, d = fields[j, begin:end], fields[min(j + 1, last), begin:end]
-    e, f = fields[min(j + 2, last), begin:end], fields[min(j + 3, last), begin:end]
-    ac = bc = ad = bd = ae = be = af = bf = 0.0
-    for m in range(end - begin):
-        one, two = a[m], b[m]
-        ac += one * c[m]
-        bc += two * c[m]
-        ad += one * d[m]
-        bd += two * d[m]
-        ae += one * e[m]
-        be += two * e[m]
-        af += one * f[m]
-        bf += two * f[m]
-    out[i, j] += ac
-    out[i, j + 1] += ad
-    out[i, j + 2] += ae
-    out[i, j + 3] += af
-    out[i + 1, j] += bc
-    out[i + 1, j + 1] += bd
-    out[i + 1, j + 2] += be
-    out[i + 1, j + 3] += bf
 
 
 def _take_away(fields: FloatArray, work: Work, count: int, out: FloatArray) -> None:

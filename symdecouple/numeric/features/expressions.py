@@ -36,7 +36,7 @@ from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample
 from symdecouple.numeric.features.filtering import filtered
 
-__all__ = ["Compiled", "as_multiprecision", "average", "elementwise", "function_of", "slope_of"]
+__all__ = ["Compiled", "as_multiprecision", "average", "elementwise", "function_of", "slope_of", "without_overflow"]
 
 Array = NDArray[Any]
 
@@ -293,15 +293,15 @@ def _power(base: Expr, exponent: int) -> Expr:
     return _TIMES(_power(base, exponent // 2), _power(base, exponent - exponent // 2))
 
 
-def _without_overflow(expr: Expr) -> Expr:
-    """Write sinh/cosh as tanh, where that is shorter: their quotient is undefined from 711 on."""
+def without_overflow(expr: Expr) -> Expr:
+    """Return it with tanh for sinh/cosh, where that is shorter: their quotient is undefined from 711 on."""
     other = expr.replace(sinh, lambda a: tanh(a) * cosh(a))
     return other if other.count_ops() < expr.count_ops() else expr
 
 
 def slope_of(expr: Expr, symbol: Symbol) -> Expr:
     """Return the derivative, away from kinks, written so that it does not overflow before its value does."""
-    return _without_overflow(expr.diff(symbol).replace(DiracDelta, lambda *_: S.Zero))
+    return without_overflow(expr.diff(symbol).replace(DiracDelta, lambda *_: S.Zero))
 
 
 def average(values: Any, shape: tuple[int, ...]) -> Array:

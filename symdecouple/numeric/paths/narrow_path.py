@@ -218,19 +218,6 @@ class NarrowPath:
         parts = [part for found in each(follow, some, self.threads) for part in found]
         return replace(out, parts=tuple(parts) if store else ())
 
-    def normalize(self, rows: Any, targets: Any, *, store: bool = False) -> list[Imposed]:
-        """Bring features 1 to K to their targets, (K,) or (R, K), one level after the other; all levels are returned.
-
-        A row that one level refuses is refused by those after it, for the same reason.
-        """
-        wanted = np.atleast_1d(np.asarray(targets, dtype=np.float64))
-        levels: list[Imposed] = []
-        for k in range(wanted.shape[-1]):
-            start = levels[-1].values if levels else rows
-            levels.append(self.follow(start, k + 1, wanted[..., k], held=wanted[..., :k], store=store))
-            levels[-1].refusals.update(levels[k - 1].refusals)
-        return levels
-
     def _checked(self, rows: Any, k: int, targets: Any, held: Any) -> tuple[FloatArray, FloatArray, FloatArray | None]:
         given = np.ascontiguousarray(rows, dtype=np.float64)
         if given.ndim != 2 or given.shape[-1] == 0:

@@ -21,12 +21,12 @@ import numpy as np
 from symdecouple.errors import InvalidInput
 from symdecouple.numeric.features.differences import least_moved
 from symdecouple.numeric.paths.integrate import pull_back
-from symdecouple.numeric.paths.narrow_path import Frame, Imposed, Level, NarrowPath, Part
+from symdecouple.numeric.paths.narrow_path import Frame, Imposed, Level, Part
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 from symdecouple.numeric.samples.matrix import row_scales
 from symdecouple.shown import Shown
 
-__all__ = ["GradientCheck", "check_gradient", "decoupled_gradients", "pullback"]
+__all__ = ["GradientCheck", "check_gradient", "pullback"]
 
 _HALVINGS = 17  # of the steps of differences
 _ROUGH = 1e-3  # a resolution above it tells nothing
@@ -53,6 +53,7 @@ def pullback(imposed: Imposed, covectors: Any) -> FloatArray:
 
     >>> from symdecouple.language.mean import Mean
     >>> from symdecouple.language.sample import x
+    >>> from symdecouple.numeric.paths.narrow_path import NarrowPath
     >>> moved = NarrowPath([Mean(x)]).follow(np.array([[1.0, 2.0, 6.0]]), 1, 0.0, store=True)
     >>> pullback(moved, [[1.0, 2.0, 3.0]]).round(14).tolist()
     [[-1.0, 0.0, 1.0]]
@@ -71,49 +72,6 @@ def pullback(imposed: Imposed, covectors: Any) -> FloatArray:
             out[:, part.rows] = _Backwards(part, len(out)).through(out[:, part.rows])
     out[:, np.fromiter(imposed.refusals, dtype=np.intp)] = np.nan
     return out.reshape(given.shape)
-
-
-def decoupled_gradients(path: NarrowPath, rows: Any, targets: Any) -> tuple[FloatArray, list[Imposed]]:
-    """Return the gradients of the decoupled features, and the levels that they went through.
-
-    Parameters
-    ----------
-    path : NarrowPath
-    rows : array_like (R, N)
-    targets : array_like (M - 1,) or (R, M - 1)
-        References of all features but the last.
-
-    Returns
-    -------
-    gradients : array (R, M, N)
-        Plain gradients, of f_j at the sample normalized to level j - 1; NaN from a refused level on.
-    levels : list of Imposed
-
-    Examples
-    --------
-    The variance, decoupled from the mean:
-
-    >>> from symdecouple.language.mean import Mean
-    >>> from symdecouple.language.sample import x
-    >>> gradients, _ = decoupled_gradients(NarrowPath([Mean(x), Mean(x**2)]), [[1.0, 2.0, 6.0]], [0.0])
-    >>> gradients[0, 1].round(14).tolist()  # 2 (x - 3)/3
-    [-1.33333333333333, -0.66666666666667, 2.0]
-    """
-    features = path.features
-    wanted = np.asarray(targets, dtype=np.float64)
-    if wanted.ndim not in (1, 2) or wanted.shape[-1] != len(features) - 1:
-        raise InvalidInput(f"targets of shape {wanted.shape} were given for {len(features)} features; "
-                           f"{len(features) - 1} of them are expected: the last one needs none")
-    levels = path.normalize(rows, wanted, store=True)
-    points = [np.ascontiguousarray(rows, dtype=np.float64), *(level.values for level in levels)]
-    with np.errstate(all="ignore"):
-        each = [features.gradients(y, j + 1)[:, j] / y.shape[1] for j, y in enumerate(points)]
-    for own, y in zip(each, points, strict=True):
-        own[~np.isfinite(y).all(axis=1)] = np.nan
-    carried = each[-1][None]
-    for level, own in zip(reversed(levels), reversed(each[:-1]), strict=True):
-        carried = np.concatenate([own[None], pullback(level, carried)])
-    return np.ascontiguousarray(carried.swapaxes(0, 1)), levels
 
 
 class _Backwards:

@@ -25,8 +25,7 @@ from symdecouple.numeric.features.fourier import forward, inverse, partners
 from symdecouple.numeric.precision.path import size, spread
 from symdecouple.numeric.precision.tilting import PreciseProblem, exponentials, solved
 
-__all__ = ["PreciseDecoupled", "PreciseEnergies", "PreciseLevel", "PreciseReturned"]
-
+__all__ = ["PreciseEnergies", "PreciseLevel"]
 
 _MEANS = {
     "no convergence": "the targets are outside the cone of this signal or almost on its boundary; more digits tell",
@@ -39,75 +38,34 @@ _MEANS = {
 
 @dataclass(frozen=True, slots=True)
 class PreciseLevel:
-    """A signal at a level.
+    """A signal at a level, or with given decoupled features.
 
     Attributes
     ----------
     values : object array (N,)
         NaN where the outcome is a refusal.
-    parameters : object array (M,)
-        a; 0 for features that are not imposed, or that depend on those before them.
     residual : mpf
         Largest distance of an imposed feature of `values` from its target v, over 1 + abs(v).
     error : mpf
         Estimated distance from the exact signal, over its standard deviation: what is left of Newton's method, and
         rounding, lifted as the signal is.
     outcome : Outcome
+    growth : mpf
+        Of decoupled features, as in `energies.inverse`: what the rounding of the samples and values that are given has
+        become here.
     """
 
     values: Array
-    parameters: Array
     residual: Any
     error: Any
     outcome: Outcome
+    growth: Any = mpmath.nan
     _back: Any = field(repr=False, default=None)
 
     def pullback(self, covector: Array) -> Array:
         """Carry a gradient at `values`, (N,), back to the signal; NaN where it has none."""
         found: Array = self._back(covector) if self._back else np.full(len(self.values), mpmath.nan, dtype=object)
         return found
-
-
-@dataclass(frozen=True, slots=True)
-class PreciseReturned:
-    """A signal with given decoupled features.
-
-    Attributes
-    ----------
-    values : object array (N,)
-        NaN where the outcome is a refusal.
-    residual, error : mpf
-        As in `PreciseLevel`.
-    growth : mpf
-        As in `energies.inverse`: what the rounding of the samples and values that are given has become here.
-    outcome : Outcome
-    """
-
-    values: Array
-    residual: Any
-    error: Any
-    growth: Any
-    outcome: Outcome
-
-
-@dataclass(frozen=True, slots=True)
-class PreciseDecoupled:
-    """Decoupled features (L,) of a signal and their gradients (L, N), NaN from the level on that it lacks.
-
-    Attributes
-    ----------
-    values, gradients : object arrays
-    residual, error : mpf
-        The largest ones of all levels, as in `PreciseLevel`.
-    outcome : Outcome
-        The refusal of the first level that is missing.
-    """
-
-    values: Array
-    gradients: Array
-    residual: Any
-    error: Any
-    outcome: Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,28 +150,6 @@ class PreciseEnergies:
                                f"the shape {row.shape} and {len(goals)} targets")
         return self._level(self._signal(row), goals)
 
-    def decouple(self, row: Array, targets: Sequence[Any]) -> PreciseDecoupled:
-        """Return all decoupled features and their gradients, with targets for all features but the last.
-
-        The gradient of feature k is that of `energies.gradients`: the multiplier of the transform is
-        2/N (w_k - sum of b_j w_j) exp(a.w).
-        """
-        signal, n = self._signal(row), len(row)
-        values = np.full(self.size, mpmath.nan, dtype=object)
-        gradients = np.full((self.size, n), mpmath.nan, dtype=object)
-        residual = error = mpmath.mpf(0)
-        for k in range(self.size):
-            level = self._level(signal, [mpmath.mpmathify(t) for t in targets[:k]])
-            if not level.outcome.ok:
-                return PreciseDecoupled(values, gradients, residual, error, level.outcome)
-            residual, error = max(residual, level.residual), max(error, level.error)
-            values[k] = self.values(level.values)[k]
-            own = np.full(n, mpmath.mpf(1) / n, dtype=object)
-            if k >= self.mean:
-                own = inverse(forward(level.values, self.grid) * self.weights[k - self.mean], self.grid) * 2 / n
-            gradients[k] = level.pullback(own)
-        return PreciseDecoupled(values, gradients, residual, error, Outcome(True))
-
     def _power(self, transform: Array) -> Array:
         n = len(transform)
         return np.array([(v.real**2 + v.imag**2) * t / n**2 for v, t in
@@ -277,7 +213,7 @@ class PreciseEnergies:
         a = found.parameters[0, : max(0, len(goals) - offset)]
         return np.array([mpmath.mpf(float(v)) for v in a], dtype=object), Outcome(True)
 
-    def returned(self, row: Array, references: Sequence[Any], values: Sequence[Any]) -> PreciseReturned:
+    def returned(self, row: Array, references: Sequence[Any], values: Sequence[Any]) -> PreciseLevel:
         """Return the signal that normalizes to this one and has these decoupled features, see `energies.inverse`.
 
         Parameters
@@ -306,14 +242,13 @@ class PreciseEnergies:
             far, residual = far + left, max(residual, problem.distance(found))
             moving = max(moving, problem.reach(problem.shift(found, change)) / 2)
         if not outcome.ok:
-            return PreciseReturned(np.full(len(row), mpmath.nan, dtype=object), mpmath.nan, mpmath.nan, mpmath.nan,
-                                   outcome)
+            return self._refused(outcome)
         out = self._moved(signal, a, wanted[:offset])[0]
         gains = exponentials(a, self.half[: len(a)])
         gains[:offset] *= 0
         lifted = mpmath.sqrt(mpmath.fdot(gains, self.twice.tolist()) / len(row)) * size(row)
         growth = lifted / (size(out - out.sum() / len(out)) or 1) + moving
-        return PreciseReturned(out, residual, far + growth * mpmath.eps, growth, outcome)
+        return PreciseLevel(out, residual, far + growth * mpmath.eps, outcome, growth)
 
     def _moved(self, signal: _Signal, a: Array, mean: list[Any]) -> tuple[Array, Array, Array]:
         """The signal times exp(a.w/2), the factors at all frequencies, and its transform."""
@@ -335,8 +270,6 @@ class PreciseEnergies:
         rounding = mpmath.eps * (8 + 2 * mpmath.log(n, 2)) * (mpmath.sqrt(energy) + gain * max(abs(signal.row)))
         unit = spread(values)
         off = left * mpmath.sqrt(energy) + rounding
-        parameters = np.full(len(self.weights), mpmath.mpf(0), dtype=object)
-        parameters[: len(a)] = a
         matrix = problem.matrix(a) * mpmath.mpf(n) ** 2
 
         def back(covector: Array) -> Array:
@@ -352,7 +285,7 @@ class PreciseEnergies:
                 given[0] = mpmath.mpc(0) if goals else forward(covector, self.grid)[0]
             return inverse(given, self.grid)
 
-        return PreciseLevel(values, parameters, residual, off / unit if unit else off, Outcome(True), back)
+        return PreciseLevel(values, residual, off / unit if unit else off, Outcome(True), _back=back)
 
     def _moving(self, count: int) -> Array:
         """Eigenvalues of the first features at the frequencies that they move."""
@@ -363,5 +296,4 @@ class PreciseEnergies:
         return rows
 
     def _refused(self, outcome: Outcome) -> PreciseLevel:
-        nan = np.full(self.weights.shape[1], mpmath.nan, dtype=object)
-        return PreciseLevel(nan, nan[: len(self.weights)], mpmath.nan, mpmath.nan, outcome)
+        return PreciseLevel(np.full(self.weights.shape[1], mpmath.nan, dtype=object), mpmath.nan, mpmath.nan, outcome)

@@ -6,8 +6,7 @@ of the step only. With T_j1 the end by rule j, each further column removes one o
 
 .. math:: T_{j,i+1} = T_{j,i} + \frac{T_{j,i} - T_{j-1,i}}{\bigl(j/(j-i)\bigr)^2 - 1}
 
-The number of rules grows with the digits asked for; steps are chosen so that all but the last two of them are used. A
-step whose corrections fall so slowly that they could not be small enough in the end is given up before.
+The number of rules grows with the digits asked for; steps are chosen so that all but the last two of them are used.
 """
 
 from __future__ import annotations
@@ -27,8 +26,6 @@ __all__ = ["SHRINK", "NoSlope", "Stepped", "digits_lost", "extrapolated", "rules
 SHRINK = 0.15  # of a step that left the domain
 
 _SAFETY, _GROW = 0.8, 4.0
-_LOOK = 4  # rules before a step may be given up early
-_FASTER = 3  # than so far the correction would have to fall for a step not to be given up
 _SPARE = 2  # rules that a step of the right length does without
 
 Slope: TypeAlias = Callable[[Array], Array]
@@ -81,20 +78,18 @@ def extrapolated(slope: Slope, y: Array, first: Array, h: Any, rules: int, measu
     Stepped
     """
     row: list[Array] = []
-    last = before = mpmath.inf
+    last = mpmath.inf
     try:
         for j in range(1, rules + 1):
             new = [_midpoint(slope, y, first, h, 2 * j)]
             for i, older in enumerate(row, 1):
                 new.append(new[-1] + (new[-1] - older) / (mpmath.mpf(j) ** 2 / (j - i) ** 2 - 1))
             if row:
-                before, last = last, measure(new[-1] - row[-1])
+                last = measure(new[-1] - row[-1])
                 if last <= 1:
                     spare = rules - _SPARE - j
                     longer = min(mpmath.mpf(_GROW), mpmath.mpf(1.25) ** spare) if spare else mpmath.mpf(1)
                     return Stepped(new[-1], last, longer)
-                if j > _LOOK and last * (last / before) ** (_FASTER * (rules - j)) > 1:
-                    break
             row = new
     except (NoSlope, ZeroDivisionError):
         return Stepped(None, mpmath.inf, mpmath.mpf(SHRINK))

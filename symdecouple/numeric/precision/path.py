@@ -22,12 +22,11 @@ from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.coordinates import compiled_features
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.features.features import Features
-from symdecouple.numeric.precision.coarse_start import steps_allowed
 from symdecouple.numeric.precision.extrapolation import SHRINK, NoSlope, digits_lost, extrapolated, rules_for
 
 __all__ = ["PreciseImposed", "Span", "Track", "finite", "follow_mp", "size", "spread", "working_digits"]
 
-_MOST_CORRECTIONS = 12
+_MOST_STEPS, _MOST_CORRECTIONS = 2000, 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,12 +207,11 @@ class _Path:
                                  "values of the features before it; perturb the sample: decouple(..., perturb=...)",
                                  0, 0)
         y, s, error, steps = self.start, mpmath.mpf(0), mpmath.mpf(0), 0
-        allowed = steps_allowed(self.features, self.start, self.k, self.target)
         points = [(s, y)]
         h = min(mpmath.mpf(1), spread(y) / 2 / size(self.slope(y)))
         while s < 1:
             h = 1 - s if s + h * 1.05 >= 1 else h
-            if steps == allowed or h < self.smallest:
+            if steps == _MOST_STEPS or h < self.smallest:
                 reason = "not attainable" if h < self.smallest else "no convergence"
                 return self._refused(y, reason, "", error, steps)
             steps += 1

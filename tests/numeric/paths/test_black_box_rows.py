@@ -26,8 +26,8 @@ from symdecouple.numeric.features.differences import extrapolated
 from symdecouple.numeric.features.features import CompiledFeatures
 from symdecouple.numeric.paths.black_box_rows import BlackBoxFeatures, BlackBoxPath, path_of
 from symdecouple.numeric.paths.narrow_path import NarrowPath
-from symdecouple.numeric.paths.narrow_path_adjoint import decoupled_gradients
 from symdecouple.verdict import Status
+from tests.numeric.paths.nested import decoupled_gradients, levels_of
 
 RNG = np.random.default_rng(11)
 ROWS = {"normal": RNG.normal(size=(3, 14)), "gamma": RNG.gamma(0.5, size=(3, 14)),
@@ -118,13 +118,13 @@ SOME = ROWS["normal"][:2]
 def of_the_kurtosis() -> tuple[Any, Any]:
     """Where the path of the declared features ends, and their decoupled gradients."""
     path = NarrowPath([Mean(x), variance(), kurtosis(), LAST])
-    return path.normalize(SOME, TARGETS)[-1].values, decoupled_gradients(path, SOME, TARGETS)[0]
+    return levels_of(path, SOME, TARGETS)[-1].values, decoupled_gradients(path, SOME, TARGETS)[0]
 
 
 @pytest.mark.parametrize("name", BOXES)
 def test_the_path_ends_where_that_of_the_kurtosis_ends(name: str) -> None:
     ours = BlackBoxPath([Mean(x), variance(), BOXES[name], LAST])
-    ends, (expected, exact) = ours.normalize(SOME, TARGETS)[-1], of_the_kurtosis()
+    ends, (expected, exact) = levels_of(ours, SOME, TARGETS)[-1], of_the_kurtosis()
     assert not ends.refusals and np.all(ends.residual < 1e-14)
     assert np.abs(ends.values - expected).max() < 1e-9
     if name != "differences":  # as `differences, rows`, and slow

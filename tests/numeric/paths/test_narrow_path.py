@@ -17,6 +17,7 @@ from symdecouple.language.mean import Mean
 from symdecouple.language.sample import sample, x
 from symdecouple.language.statistics import kurtosis, skewness, variance
 from symdecouple.numeric.paths.narrow_path import Frame, NarrowPath
+from tests.numeric.paths.nested import levels_of
 
 Array = NDArray[np.float64]
 positive = sample("x", positive=True)
@@ -46,7 +47,7 @@ def samples(features: list[Any], n_rows: int = 5, n: int = 24) -> Array:
 def test_decoupled_moments_against_sixty_digits() -> None:
     path = NarrowPath(POWERS)
     for case in TABLE["decoupled_moments"]:
-        levels = path.normalize(np.array([case["sample"]], dtype=float), [0, 1, 0, 3, 0])
+        levels = levels_of(path, np.array([case["sample"]], dtype=float), [0, 1, 0, 3, 0])
         for order in (4, 5, 6):
             found = path.features.values(levels[order - 2].values)[0, order - 1]
             assert found == pytest.approx(float(case[f"order{order}"]), rel=2e-12)
@@ -55,7 +56,7 @@ def test_decoupled_moments_against_sixty_digits() -> None:
 def test_the_first_levels_in_closed_form() -> None:
     rows = samples(POWERS)
     centred = rows - rows.mean(axis=1, keepdims=True)
-    one, two, three = NarrowPath(POWERS).normalize(rows, [0, 1, 0])
+    one, two, three = levels_of(NarrowPath(POWERS), rows, [0, 1, 0])
     np.testing.assert_allclose(one.values, centred, atol=1e-15)
     np.testing.assert_allclose(two.values, centred / centred.std(axis=1, keepdims=True), atol=1e-13)
     # The third moment moves along x**2, whose flow is Moebius: cross ratios stay.
@@ -94,7 +95,7 @@ def test_at_the_target_not_a_bit_changes() -> None:
 
 def test_tied_samples_stay_tied() -> None:
     rows = np.repeat(samples(POWERS, n=12), 2, axis=1)
-    moved = NarrowPath(POWERS).normalize(rows, [0, 1, 0, 3])[-1].values
+    moved = levels_of(NarrowPath(POWERS), rows, [0, 1, 0, 3])[-1].values
     assert (moved[:, ::2] == moved[:, 1::2]).all()
 
 
@@ -102,8 +103,8 @@ def test_tied_samples_stay_tied() -> None:
     pytest.param(far, marks=pytest.mark.slow) for far in (1e-40, 1e30))])
 def test_samples_of_any_unit(unit: float) -> None:
     rows = samples(POWERS, n_rows=2)
-    expected = NarrowPath(POWERS).normalize(rows, [0, 1, 0])[-1]
-    found = NarrowPath(POWERS).normalize(unit * rows, [0, 1, 0])[-1]
+    expected = levels_of(NarrowPath(POWERS), rows, [0, 1, 0])[-1]
+    found = levels_of(NarrowPath(POWERS), unit * rows, [0, 1, 0])[-1]
     assert not found.refusals
     np.testing.assert_allclose(found.values, expected.values, atol=1e-9)
 
@@ -134,8 +135,8 @@ def test_features_that_are_held_are_put_right() -> None:
 
 def test_smaller_tolerances_come_nearer_to_the_exact_end() -> None:
     rows = np.random.default_rng(2).gamma(0.5, size=(20, 16))
-    best = NarrowPath(POWERS, rtol=1e-14).normalize(rows, [0, 1, 0, 3])[-1]
-    errors = [np.abs(NarrowPath(POWERS, rtol=rtol).normalize(rows, [0, 1, 0, 3])[-1].values - best.values).max()
+    best = levels_of(NarrowPath(POWERS, rtol=1e-14), rows, [0, 1, 0, 3])[-1]
+    errors = [np.abs(levels_of(NarrowPath(POWERS, rtol=rtol), rows, [0, 1, 0, 3])[-1].values - best.values).max()
               for rtol in (1e-5, 1e-8, 1e-11)]
     assert errors[0] > 10 * errors[1] > 100 * errors[2] and errors[2] < 1e-9
 
@@ -162,9 +163,9 @@ def test_long_rows_have_the_same_bits_in_any_company_and_on_threads() -> None:
     rows[3] = np.nan
     features = [*MIXED, Mean(x**3), Mean(x**4)]
     targets = NarrowPath(features).features.values(rows[:3]).mean(axis=0)
-    together = NarrowPath(features).normalize(rows, targets)[-1]
-    on_threads = NarrowPath(features, threads=2).normalize(rows, targets)[-1]
-    alone = NarrowPath(features).normalize(rows[4:], targets)[-1]
+    together = levels_of(NarrowPath(features), rows, targets)[-1]
+    on_threads = levels_of(NarrowPath(features, threads=2), rows, targets)[-1]
+    alone = levels_of(NarrowPath(features), rows[4:], targets)[-1]
     np.testing.assert_array_equal(on_threads.values, together.values)
     np.testing.assert_array_equal(alone.values[0], together.values[4])
     assert list(together.refusals) == list(on_threads.refusals) == [3]
@@ -209,7 +210,7 @@ SLOW = ("kurtosis below N/(N-1)", "in the limit only")  # as the kurtosis above 
 def test_refusals(features: list[Any], row: list[float], targets: list[float], reason: str, reached: float,
                   within: float) -> None:
     good = np.linspace(1, 2, len(row)) ** 3
-    level = NarrowPath(features).normalize(np.array([row, good], dtype=float), targets)[-1]
+    level = levels_of(NarrowPath(features), np.array([row, good], dtype=float), targets)[-1]
     assert level.refusals[0].reason == reason and not level.refusals[0].ok
     assert np.isnan(level.values[0]).all()
     assert level.reached[0] == pytest.approx(reached, abs=within, nan_ok=True)
@@ -229,7 +230,7 @@ def test_nothing_is_warned_of_and_the_input_stays() -> None:
     rows = np.array([[0.0, 0, 0, 1, 2], [np.inf, 1, 2, 3, 4]])
     given = rows.copy()
     with np.errstate(all="raise"):
-        NarrowPath(POWERS).normalize(rows, [0, 1, 0])
+        levels_of(NarrowPath(POWERS), rows, [0, 1, 0])
     np.testing.assert_array_equal(rows, given)
 
 

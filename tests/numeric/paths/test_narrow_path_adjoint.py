@@ -16,7 +16,8 @@ from symdecouple.language.sample import sample, x
 from symdecouple.language.statistics import kurtosis, skewness, variance
 from symdecouple.numeric.paths import integrate as rk
 from symdecouple.numeric.paths.narrow_path import NarrowPath
-from symdecouple.numeric.paths.narrow_path_adjoint import check_gradient, decoupled_gradients, pullback
+from symdecouple.numeric.paths.narrow_path_adjoint import check_gradient, pullback
+from tests.numeric.paths.nested import decoupled_gradients, levels_of
 
 Array = NDArray[np.float64]
 positive = sample("x", positive=True)
@@ -41,7 +42,7 @@ def samples(features: list[Any], n_rows: int = 3, n: int = 24) -> Array:
 
 
 def decoupled(path: NarrowPath, rows: Array, targets: Any) -> Array:
-    points = [rows, *(level.values for level in path.normalize(rows, targets))]
+    points = [rows, *(level.values for level in levels_of(path, rows, targets))]
     return np.stack([path.features.values(y)[:, j] for j, y in enumerate(points)], axis=1)
 
 
@@ -69,7 +70,7 @@ def test_against_differences_of_the_path(features: list[Any], targets: list[floa
 def test_coarse_steps_are_differentiated_as_they_are() -> None:
     """With two long steps the path ends beside the true end, far beyond 1e-9; its gradient is of what was computed."""
     coarse, fine = NarrowPath(POWERS, rtol=1e-2), NarrowPath(POWERS, rtol=1e-13)
-    start = fine.normalize(samples(POWERS, n_rows=1), [0, 1, 0])[-1].values
+    start = levels_of(fine, samples(POWERS, n_rows=1), [0, 1, 0])[-1].values
     level = coarse.follow(start, 4, 1.3, store=True)
     assert np.abs(level.values - fine.follow(start, 4, 1.3).values).max() > 1e-6
     sizes = [float(step.size[0]) for step in level.parts[1].tape]  # part 0: rows that rest
@@ -146,7 +147,7 @@ class Handwritten:
 def test_features_of_any_origin() -> None:
     path = NarrowPath(Handwritten())
     rows = np.array([[2.0, 3.0, 0.5], [1.0, 1.5, 4.0]])
-    one, two = path.normalize(rows, [5.0, 2.0])
+    one, two = levels_of(path, rows, [5.0, 2.0])
     assert not two.refusals
     np.testing.assert_allclose(path.features.values(two.values), [[5.0, 2.0]] * 2, rtol=1e-14)
     np.testing.assert_allclose(one.values[:, 2], rows[:, 2], rtol=1e-14)  # the product does not depend on it
@@ -169,7 +170,7 @@ def test_gradients_for_features_of_any_origin() -> None:
 
 def test_at_the_target_the_gradient_is_that_of_rows_beside_it() -> None:
     path = NarrowPath(POWERS, rtol=1e-13)
-    row = path.normalize(samples(POWERS, n_rows=1), [0, 1, 0])[-1].values
+    row = levels_of(path, samples(POWERS, n_rows=1), [0, 1, 0])[-1].values
     row = path.follow(row, 4, 3.0).values
     covector = np.random.default_rng(3).normal(size=row.shape)
     resting = path.follow(row, 4, 3.0, store=True)
@@ -238,8 +239,6 @@ def test_wrong_calls() -> None:
 
     with pytest.raises(InvalidInput, match="second derivatives"):
         pullback(NarrowPath(FirstOrder()).follow([[1.0, 2.0]], 1, 1.0, store=True), [[1.0, 0.0]])
-    with pytest.raises(InvalidInput, match="5 of them are expected"):
-        decoupled_gradients(path, [[1.0, 2.0, 4.0]], [0.0, 1.0])
 
 
 # --- the judge ---

@@ -19,6 +19,7 @@ from symdecouple.language.sample import sample, x
 from symdecouple.numeric.features.expressions import as_multiprecision
 from symdecouple.numeric.features.features import CompiledFeatures
 from symdecouple.numeric.paths.narrow_path import NarrowPath
+from symdecouple.numeric.precision import path as precision
 from symdecouple.numeric.precision.path import follow_mp
 
 positive = sample("x", positive=True)
@@ -159,6 +160,13 @@ def test_refusals(features: Any, row: list[int], k: int, target: int, reason: st
         assert mpmath.isnan(moved.reached)
     else:
         assert abs(moved.reached - reached) < 1e-6
+
+
+def test_a_path_stops_where_its_steps_are_used_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mean(tanh(x)) is at most 0.39 beside this mean and variance."""
+    monkeypatch.setattr(precision, "_MOST_STEPS", 7)
+    found = follow_mp([Mean(x), Mean(x**2), Mean(tanh(x))], [-2, -0.5, 1, 2, 0.75], 3, 0.95, dps=10)
+    assert found.steps == 7 and found.outcome.reason == "no convergence" and "0.95" in found.outcome.detail
 
 
 @pytest.mark.parametrize(

@@ -1,25 +1,14 @@
-"""What float64 knows before mpmath sets out: refusals by counting, and how many steps a path may take."""
+"""What float64 knows before mpmath sets out: refusals by counting."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import mpmath
-import numpy as np
 import pytest
-from sympy import tanh
 
-from symdecouple.language.feature_set import FeatureSet
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import x
 from symdecouple.numeric.features.expressions import as_multiprecision
-from symdecouple.numeric.features.features import CompiledFeatures
-from symdecouple.numeric.precision import path as precision
-from symdecouple.numeric.precision.coarse_start import MOST_STEPS, certainly_refused, steps_allowed
-from symdecouple.numeric.precision.path import follow_mp
-
-BOUNDED = CompiledFeatures(FeatureSet([Mean(x), Mean(x**2), Mean(tanh(x))]))
-ROW = np.array([-2, -0.5, 1, 2, 0.75], dtype=object)
+from symdecouple.numeric.precision.certain_refusals import certainly_refused
 
 
 @pytest.fixture(autouse=True)
@@ -78,35 +67,3 @@ def test_no_moment_beside_the_others() -> None:
 @pytest.mark.parametrize("point", [[0, 0, 0, 3], [0, mpmath.mpc(0, 1), 0, 3], [0, mpmath.nan, 0, 3]])
 def test_coordinates_of_no_sample_are_left_to_others(point: list[Any]) -> None:
     assert certainly_refused(symmetric(1, 2, 3), 4, point) is None
-
-
-# --- steps ---
-
-
-def test_as_many_steps_as_ever_where_float64_arrives_or_cannot_tell() -> None:
-    row = as_multiprecision(ROW)
-    assert steps_allowed(BOUNDED, row, 3, mpmath.mpf("0.3")) == MOST_STEPS
-    assert steps_allowed(BOUNDED, row * mpmath.mpf(10) ** -200, 2, mpmath.mpf(10) ** -390) == MOST_STEPS
-    assert steps_allowed(BOUNDED, row, 2, mpmath.mpf(10) ** 400) == MOST_STEPS
-
-    class Precise:
-        names = BOUNDED.names
-
-        def __len__(self) -> int:
-            return 3
-
-        def values(self, rows: Any) -> Any:
-            raise TypeError("mpmath numbers only")
-
-        gradients = values
-
-    assert steps_allowed(Precise(), row, 3, mpmath.mpf(1)) == MOST_STEPS
-
-
-def test_a_path_that_ends_in_float64_has_its_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Mean(tanh(x)) is at most 0.39 beside this mean and variance; mpmath stops where its steps are used up."""
-    allowed = steps_allowed(BOUNDED, as_multiprecision(ROW), 3, mpmath.mpf("0.95"))
-    assert 100 < allowed < MOST_STEPS
-    monkeypatch.setattr(precision, "steps_allowed", lambda *_: 7)
-    found = follow_mp(BOUNDED, ROW, 3, 0.95, dps=10)
-    assert found.steps == 7 and found.outcome.reason == "no convergence" and "0.95" in found.outcome.detail

@@ -1,12 +1,9 @@
-"""What float64 knows of a path before mpmath sets out: refusals that are certain, and how many steps it may take.
+"""What float64 knows of a moment before mpmath sets out: refusals that are certain.
 
-A path to many digits that leads nowhere takes long to find that out. Two things are known in milliseconds:
-
-* of moments, what no sample with these ties can reach (`moment_path.refused_beforehand`). It is taken for certain where
-  distinct values are distinct in float64, and where it holds for targets a little on either side, too, so that no
-  rounding decides; the range of the orthokurtosis is compared in the numbers themselves;
-* of any features, whether the path of float64 arrives. Where it does not, rounding may be the reason, so mpmath tries;
-  but of a higher order, it takes no more steps than float64 did, and a hundred.
+A path to many digits that leads nowhere takes long to find that out. What no sample with these ties can reach is known
+in milliseconds (`moment_path.refused_beforehand`). It is taken for certain where distinct values are distinct in
+float64, and where it holds for targets a little on either side, too, so that no rounding decides; the range of the
+orthokurtosis is compared in the numbers themselves.
 """
 
 from __future__ import annotations
@@ -24,13 +21,10 @@ from symdecouple.numeric.moments.attainable import orthokurtosis_range
 from symdecouple.numeric.moments.moment_path import refused_beforehand
 from symdecouple.numeric.moments.out_of_reach import beyond_any_sample
 from symdecouple.numeric.moments.ties import why_unreachable
-from symdecouple.numeric.paths.narrow_path import NarrowPath
 from symdecouple.numeric.samples.batch import FloatArray
 
-__all__ = ["MOST_STEPS", "certainly_refused", "judged_by_ties", "steps_allowed"]
+__all__ = ["certainly_refused", "judged_by_ties"]
 
-MOST_STEPS = 2000
-_SPARE = 100
 _NEARER = 1e-9  # of the target: what float64 refuses so far on either side, it refuses whatever its rounding
 
 
@@ -122,25 +116,3 @@ def _floats(row: Array) -> FloatArray | None:
     if not np.isfinite(floats).all() or not 1e-150 < scale < 1e150 or len(np.unique(floats)) < len(set(row)):
         return None
     return floats
-
-
-def steps_allowed(features: Any, row: Array, k: int, target: Any) -> int:
-    """Return how many steps a path to many digits may take.
-
-    Parameters
-    ----------
-    features : Features
-        Those that know mpmath numbers only are not tried in float64.
-    row : object array (N,)
-    k : int
-    target : mpf
-    """
-    floats = _floats(row)
-    if floats is None or not abs(target) < 1e150:
-        return MOST_STEPS
-    try:
-        found = NarrowPath(features).follow(floats[None], k, float(target))
-    except (TypeError, ValueError, ArithmeticError):
-        return MOST_STEPS
-    is_lost = not found.refusals or found.refusals[0].reason in {"not finite", "critical point"}
-    return MOST_STEPS if is_lost else min(MOST_STEPS, int(found.steps[0]) + _SPARE)
