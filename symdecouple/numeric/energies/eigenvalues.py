@@ -40,21 +40,6 @@ class Lines(NamedTuple):
     scales: FloatArray
 
     @classmethod
-    def of(cls, columns: FloatArray, lattice: tuple[int, ...]) -> Lines:
-        """Find the lines up to the rounding of the transforms that responses come from.
-
-        Examples
-        --------
-        >>> lines = Lines.of(np.array([[1.0, 2, 2, 4], [3, 0, 6, 0]]), (2, 2))
-        >>> lines.outer.tolist(), lines.inner.tolist(), lines.scales.tolist()
-        ([[0.5, 1.0]], [[0.5, 1.0], [1.0, 0.0]], [4.0, 6.0])
-        """
-        found = None
-        if len(lattice) > 1:
-            found = cls.of_sheets(sheet.reshape(-1, lattice[-1]) for sheet in columns)
-        return cls.plain(columns) if found is None else found
-
-    @classmethod
     def plain(cls, columns: FloatArray) -> Lines:
         """Columns as they are, in one line."""
         m = len(columns)
@@ -63,7 +48,14 @@ class Lines(NamedTuple):
 
     @classmethod
     def of_sheets(cls, sheets: Iterable[FloatArray]) -> Lines | None:
-        """Find the lines of matrices (S, n), one after the other; None where one is no product."""
+        """Find the lines of matrices (S, n), up to the rounding of transforms; None where one is no product.
+
+        Examples
+        --------
+        >>> lines = Lines.of_sheets(np.array([[[1.0, 2], [2, 4]], [[3, 0], [6, 0]]]))
+        >>> lines.outer.tolist(), lines.inner.tolist(), lines.scales.tolist()
+        ([[0.5, 1.0]], [[0.5, 1.0], [1.0, 0.0]], [4.0, 6.0])
+        """
         outer: list[FloatArray] = []
         inner: list[FloatArray] = []
         places: list[tuple[int, int]] = []
@@ -149,11 +141,8 @@ def _padded(lines: FloatArray, multiple: int) -> FloatArray:
 class Columns:
     """Eigenvalues w_j of M features at the n frequencies of a lattice, (M, n); as lines, where they are products."""
 
-    def __init__(self, columns: FloatArray | None, lattice: tuple[int, ...], lines: Lines | None = None) -> None:
-        if lines is None:
-            assert columns is not None
-            lines = Lines.of(columns, lattice)
-        self.lines = lines
+    def __init__(self, columns: FloatArray | Lines, lattice: tuple[int, ...]) -> None:
+        self.lines = lines = columns if isinstance(columns, Lines) else Lines.plain(columns)
         self.lattice = lattice
         self.count = lines.outer.shape[1] * lines.inner.shape[1]
         outer, inner = np.abs(lines.outer).max(axis=1), np.abs(lines.inner).max(axis=1)
@@ -235,7 +224,7 @@ class Coarse(Columns):
         else:
             inner = lines.inner.reshape(-1, len(self._outer), last).take(s, axis=1).take(t, axis=2)
             lines = lines._replace(inner=inner.reshape(len(inner), -1))
-        super().__init__(None, (len(s), len(t)), lines)
+        super().__init__(lines, (len(s), len(t)))
 
     def gathered(self, shares: FloatArray) -> FloatArray:
         """Power (R, n) at these frequencies, each row by a product of its own: (R, ...)."""

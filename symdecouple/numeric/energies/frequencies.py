@@ -178,7 +178,7 @@ class Bands(Columns):
             lines = Lines.plain(first)
         else:
             lines = lines._replace(outer=np.ascontiguousarray(first.reshape(len(first), -1)))
-        super().__init__(None, self.lattice, lines)
+        super().__init__(lines, self.lattice)
         self.at_zero = self.at(slice(0, 1))[:, 0].copy()
 
     def fold(self, power: FloatArray) -> FloatArray:

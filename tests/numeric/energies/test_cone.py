@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import linprog
 
 from symdecouple.numeric.energies.cone import cone_membership_of, dependence_of
-from symdecouple.numeric.energies.eigenvalues import Columns
+from symdecouple.numeric.energies.eigenvalues import Columns, Lines
 from tests.numeric.energies.energy_banks import cone_membership
 
 RNG = np.random.default_rng(5)
@@ -129,7 +129,7 @@ def test_frequency_zero_counts_where_it_may_move() -> None:
     outer, inner = rng.random((2, 5)), rng.random((2, 6))
     sheets = [np.outer(np.eye(5)[0], np.eye(6)[0]), *(np.outer(a, b) for a in outer for b in inner)]
     sheets.append(np.outer(outer.sum(axis=0), inner.sum(axis=0)))
-    columns = Columns(np.array(sheets).reshape(6, -1), (5, 6))
+    columns = Columns(Lines.of_sheets(sheets), (5, 6))
     assert not columns.lines.is_plain
     everywhere, beyond = (dependence_of(columns, slice(first, None)) for first in (0, 1))
     assert everywhere.independent.tolist() == [True] * 5 + [False]

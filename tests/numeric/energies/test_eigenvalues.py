@@ -24,7 +24,7 @@ def test_lines_of_responses_by_transforms() -> None:
     assert bands.lines.outer.shape == (3, 8) and bands.lines.inner.shape == (3, 11)
     exact = np.cos(2 * np.pi * np.arange(8) / 14)
     np.testing.assert_allclose(bands.lines.outer[0], (1 + 2 * exact) ** 2 / 9, atol=1e-14)
-    assert Lines.of(np.array([[1.0, 0, 0, 1]]), (2, 2)).outer.shape == (1, 1)
+    assert Lines.of_sheets([np.eye(2)]) is None
 
 
 @pytest.mark.parametrize("ranks", [(1, 3), (2, 2), (3, 1), None], ids=str)
@@ -33,7 +33,7 @@ def test_sums_by_lines_are_those_of_columns(ranks: tuple[int, int] | None) -> No
     if ranks:
         outer, inner = (RNG.normal(size=(count, n)) for count, n in zip(ranks, (5, 7), strict=True))
         bank = np.array([np.outer(a, b) for a in outer for b in inner])
-    columns = Columns(bank.reshape(len(bank), -1), (5, 7))
+    columns = Columns(Lines.of_sheets(bank) or bank, (5, 7))
     assert columns.lines.outer.shape[1] == (5 if ranks else 1)
     a, p = RNG.normal(size=(3, len(bank))), RNG.normal(size=(3, 35))
     np.testing.assert_allclose(columns.columns, bank.reshape(len(bank), -1), rtol=1e-13, atol=1e-14)

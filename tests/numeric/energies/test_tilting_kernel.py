@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from symdecouple.numeric.energies import problems as energy_problems, tilting_kernel
-from symdecouple.numeric.energies.eigenvalues import Columns
+from symdecouple.numeric.energies.eigenvalues import Columns, Lines
 from symdecouple.numeric.energies.frequencies import Bands
 from symdecouple.numeric.energies.gradients import DecoupledEnergies
 from symdecouple.numeric.energies.normalization import Energies
@@ -72,7 +72,7 @@ def test_sums_are_those_of_their_definition(ranks: tuple[int, int] | None, size:
     if ranks:
         outer, inner = (rng.random((count, length)) for count, length in zip(ranks, shape, strict=True))
         bank = np.array([3 * np.outer(a, b) for a in outer for b in inner])
-    bands = Columns(bank.reshape(len(bank), -1), shape)
+    bands = Columns(Lines.of_sheets(bank) or bank, shape)
     m = len(bands)
     power, a, out = rng.random(bands.count), 3 * rng.normal(size=m), np.empty(2 + m + m * m)
     power[::3] = 0
