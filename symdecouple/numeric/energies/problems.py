@@ -176,21 +176,11 @@ class EnergyProblems:
         to_ask = ~found.converged
         if not is_known:  # eigenvalues are between 0 and the largest ones, or between these and minus them
             to_ask |= np.abs(found.parameters) @ bands.largest * (1 + bands.is_signed) > _WIDE
-        which = np.flatnonzero(to_ask)
-        if not len(which):
-            return out
-        wide = ~found.converged[which]
-        for some in bands.grid.groups(len(which)):
-            along = bands.lines.along(found.parameters[which[some]])
-            wide[some] |= along.max(axis=1) - along.min(axis=1) > _WIDE
-        if not wide.any():
-            return out
-        which = which[wide]
-        is_sure = found.converged[which] & (_shaken(found, problems.wanted, bands, which) < _SURE)
-        for q in which[~is_sure].tolist():
+        for q in np.flatnonzero(to_ask).tolist():
             active, wanted = problems.shares[problems.owner[q]] > 0, problems.wanted[q]
-            along = bands.lines.along(found.parameters[q : q + 1])[0, active]
-            if found.converged[q] and along.max(initial=-np.inf) - along.min(initial=np.inf) <= _WIDE:
+            along = bands.lines.along(found.parameters[q : q + 1])[0]
+            if found.converged[q] and (np.ptp(along) <= _WIDE or _shaken(found, wanted, bands, q) < _SURE
+                                       or not np.ptp(along[active]) > _WIDE):
                 continue
             place = cone_membership_of(bands, wanted, active, problems.targets[q, wanted])
             if place.where == "inside" and found.converged[q]:
@@ -227,17 +217,17 @@ class EnergyProblems:
                 f"{found[1] + shift:.6g}), {self.goals[row, level - 1]:.6g} is asked for; ")
 
 
-def _shaken(found: Tilted, wanted: NDArray[np.bool_], bands: Bands, which: IntArray) -> FloatArray:
-    """Bound max abs(d.w) for the steps d that rounding of the sums, or what is left, moves some minima by.
+def _shaken(found: Tilted, wanted: NDArray[np.bool_], bands: Bands, q: int) -> float:
+    """Bound max abs(d.w) for the step d that rounding of the sums, or what is left, moves a minimum by.
 
     While it is below 1 the targets are inside the cone of the active frequencies: weights p exp(a.w) (1 + d.w) are
     positive, and with d from Newton's method their sums are the targets. It is large near a limit, where some weights
     are near 0.
     """
-    scaled, sizes = scaled_matrix(found.matrix[which], wanted[which])
-    some = wanted[which] / sizes
-    moved = (bands.largest * some)[:, None] @ np.abs(np.linalg.inv(scaled)) @ (found.sizes[which] * some)[..., None]
-    return np.asarray(moved[:, 0, 0] * np.maximum(found.residual[which], _ROUNDED))
+    (scaled,), (sizes,) = scaled_matrix(found.matrix[q : q + 1], wanted[None])
+    some = wanted / sizes
+    moved = (bands.largest * some) @ np.abs(np.linalg.inv(scaled)) @ (found.sizes[q] * some)
+    return float(moved * max(found.residual[q], _ROUNDED))
 
 
 _KNOWN: WeakKeyDictionary[Bands, dict[int, Dependence]] = WeakKeyDictionary()
