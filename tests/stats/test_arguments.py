@@ -146,6 +146,10 @@ def test_weights(name: str) -> None:
         same(asked(name, SAMPLE, weights=exact), found, 1e-9)
     for weight in (1, 0.3, 7e200):
         same(asked(name, SAMPLE, weights=np.full(12, weight)), asked(name, SAMPLE), 1e-9)
+    for entries, weights in (("f4", "f8"), ("f8", "f4")):  # the precision of the answer is that of the entries
+        answered = asked(name, SAMPLE.astype(entries), weights=WEIGHTS.astype(weights))
+        same(answered, found, 1e-5)
+        assert name in ("estimates", "match") or {part.dtype for part in answered} == {np.dtype(entries)}
     for value in (1e300, -1e300, np.nan, np.inf):
         more = np.insert(SAMPLE.astype(float), 4, value)
         same(asked(name, more, weights=np.insert(WEIGHTS, 4, 0), nan_policy="raise"),
