@@ -33,7 +33,6 @@ __all__ = ["Application"]
 
 _OF_RANGE = ("not finite", "critical point", "level 1 not attainable", "pole")
 _OF_EQUAL_VALUES = ("critical point", "too few active frequencies", "no convergence", "not attainable", "not unique")
-_PART = 2**16  # entries of a row looked at together
 
 OnRows: TypeAlias = Callable[[Array], list[Array]]
 
@@ -132,7 +131,7 @@ class Application:
         elif first is not None and first.gradients is not None and out is not first.gradients:
             out[:, :count] = first.gradients
         for j in range(count):
-            beyond = [r for r in np.flatnonzero(~_all_finite(out[:, j])) if r not in worst.refusals]
+            beyond = [r for r in np.flatnonzero(~_finite(out[:, j]).all(axis=1)) if r not in worst.refusals]
             out[beyond, j] = np.nan
             found = self._wrong(beyond, j, "out of range", "its gradient is beyond float64; change the unit")
             too_large = {**found, **too_large}
@@ -142,7 +141,7 @@ class Application:
             worst.refusals = {**_stops(at), **worst.refusals}
             for j in range(start, end):
                 out[[*worst.refusals, *wrong[j]], j] = np.nan
-                stopped = self._wrong(fine[~_all_finite(out[fine, j])], j, "critical point", "it, or a "
+                stopped = self._wrong(fine[~_finite(out[fine, j]).all(axis=1)], j, "critical point", "it, or a "
                                       "feature before it, has no gradient to go along at this sample")
                 out[list(stopped), j] = np.nan
                 worst.refusals = {**stopped, **wrong[j], **worst.refusals}
@@ -344,12 +343,6 @@ class _Worst:
 def _numbers(rows: Array) -> Any:
     """The type of what is computed of rows of a batch, which may be narrower."""
     return object if rows.dtype == object else np.float64
-
-
-def _all_finite(rows: Array) -> Array:
-    """Which rows (R, N) are finite: long ones in parts."""
-    parts = [_finite(rows[:, i : i + _PART]).all(axis=1) for i in range(0, rows.shape[1], _PART)]
-    return np.logical_and.reduce(parts, axis=0) if parts else np.ones(len(rows), dtype=np.bool_)
 
 
 def _is_real(value: Any) -> bool:

@@ -27,7 +27,6 @@ from symdecouple.numeric.samples.vectors import Batch, rounding, widened
 __all__ = ["Wanted", "wanted_of"]
 
 _NEAR = 1e-6  # over 1 + abs(reference): a narrow path of many features, and moments of order 12, come nearer
-_LONG = 2**19  # numbers of a row whose features are not written out: a temporary of each band would be as long
 _SAME = 1e-9  # over 1 + abs(value): what `transform` itself knows of a narrow path
 
 
@@ -52,7 +51,7 @@ class Wanted:
     def compute(self, levels: Levels, rows: Array, references: Sequence[Any], index: Array) -> Answers:
         """Denormalize some rows; those that are not normalized are refused."""
         asked = as_multiprecision(self.values[index]) if self.precise else self.values[index]
-        own = self._own(rows, references)
+        own = self.application.own(widened(rows), self.beyond)  # of normalized rows the decoupled ones are the same
         is_moved = np.zeros(len(rows), dtype=np.bool_)
         for j in range(self.level, self.beyond):
             is_moved |= np.abs(own[:, j] - asked[:, j]) > max(_SAME, 64 * self.unit) * (1 + np.abs(asked[:, j]))
@@ -77,13 +76,6 @@ class Wanted:
             if error is not None:
                 error[which] = found.error
         return Answers(values, residual, refused, error)
-
-    def _own(self, rows: Array, references: Sequence[Any]) -> Array:
-        """The features of rows, (R, beyond); of normalized ones the decoupled features are the same."""
-        if rows.shape[1] <= _LONG:
-            return self.application.own(widened(rows), self.beyond)
-        levels = self.choice.levels(None, False, self.precise, self.grid)
-        return self.application.decoupled(levels, rows, references).values[:, : self.beyond]
 
     def _not_normalized(self, own: Array, references: Sequence[Any]) -> dict[int, Outcome]:
         """Refuse rows that have not the reference values of a level."""

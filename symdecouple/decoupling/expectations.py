@@ -108,9 +108,7 @@ def _isserlis(powers: tuple[int, ...], covariance: tuple[tuple[tuple[int, int], 
 
 def gaussian_moment(order: int) -> Expr:
     """Return E Z^k of a standard normal number: 1, 0, 1, 0, 3, 0, 15, ..."""
-    if order % 2:
-        return S.Zero
-    return factorial2(order - 1) if order else S.One
+    return S.Zero if order % 2 else factorial2(order - 1)
 
 
 def polynomial_expectation(feature: Feature, moment: Callable[[int], Expr] = gaussian_moment) -> Expr:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from math import comb, isfinite
 from typing import Any
 
@@ -76,7 +77,10 @@ class Reference(Shown):
         digits for a sample of more. Features with filters are computed in float64.
         """
         given = np.array(list(sample), dtype=object)
-        values = tuple(map(_remembered(), given.ravel()))
+        try:
+            values = tuple(map(lru_cache(None, typed=True)(_number), given.ravel()))  # grey values of an image are few
+        except TypeError:  # not hashable
+            values = tuple(map(_number, given.ravel()))
         if len(values) < 2:
             raise InvalidInput(f"a reference sample has at least 2 numbers, got {len(values)}")
         return cls(values, given.shape)
@@ -323,22 +327,6 @@ def _number(value: Any) -> Expr:
     number = exact(_plain(value), "reference")
     if not (number.is_number and number.is_real and number.is_finite):
         raise InvalidInput(f"a reference value is a finite real number, got {value!r}")
-    return number
-
-
-def _remembered() -> Callable[[Any], Expr]:
-    """Return `_number` with a memory: the grey values of an image are few. True is not 1 to it."""
-    known: dict[tuple[type, Any], Expr] = {}
-
-    def number(value: Any) -> Expr:
-        try:
-            key = type(value), value
-            if key not in known:
-                known[key] = _number(value)
-            return known[key]
-        except TypeError:  # not hashable
-            return _number(value)
-
     return number
 
 

@@ -7,7 +7,7 @@ level before. Both end at the same point where both exist.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import mpmath
@@ -29,7 +29,6 @@ class Levels:
     route: Route
     is_closed: Callable[[int], bool]
     has_roots: bool = False
-    _nearest: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def at(self, rows: Array, wanted: Sequence[int], targets: Sequence[Any], keep: bool = False,
            is_fine: bool = False) -> Iterator[AtLevel]:
@@ -40,7 +39,7 @@ class Levels:
         rows = widened(rows)
         at, level = _start(rows), 0
         for k in wanted:
-            nearest = self._closed_below(k, level)
+            nearest = next((j for j in range(k, level, -1) if self.is_closed(j)), level)
             if nearest > level:
                 at = _refusing(self.route.impose(rows, nearest, targets), at.refusals)
             for j in range(nearest + 1, k + 1):
@@ -59,12 +58,6 @@ class Levels:
         for k in range(start + 1, end + 1):
             at = self.route.advance(at, k, targets, keep=False, is_fine=True)
         return at
-
-    def _closed_below(self, k: int, level: int) -> int:
-        """The last level from `level` to k that has a closed form, else `level`."""
-        if (k, level) not in self._nearest:
-            self._nearest[k, level] = next((j for j in range(k, level, -1) if self.is_closed(j)), level)
-        return self._nearest[k, level]
 
 
 def _start(rows: Array) -> AtLevel:
