@@ -75,7 +75,7 @@ class Application:
 
     def own(self, rows: Array, count: int) -> Array:
         """Return the first features of rows as they are, (R, count), NaN where there is none."""
-        found = [self._value(j, rows, False)[0] for j in range(count)]
+        found = [_none_as_nan(self._value(j, rows, False)[0]) for j in range(count)]
         return np.stack(found, axis=1) if found else np.empty((len(rows), 0), dtype=rows.dtype)
 
     def covectors(self, x: Array, which: Sequence[int]) -> Array:
@@ -175,6 +175,13 @@ class Application:
             if found is not None:
                 break
         return worst.answers(out, worst.refusals)
+
+    def undefined(self, own: Array) -> dict[int, Outcome]:
+        """Refuse rows of which a feature, of those (R, k) as they are, has no value."""
+        found: dict[int, Outcome] = {}
+        for j in range(own.shape[1]):
+            found = {**self._beyond(np.flatnonzero(~_finite(own[:, j])), j, own.dtype == object), **found}
+        return found
 
     def judged(self, row: Array, outcome: Outcome, own: Array | None) -> Outcome:
         """Return why a sample is refused, by the cause where ways of different kinds see different symptoms.
@@ -348,6 +355,11 @@ def _numbers(rows: Array) -> Any:
 def _is_real(value: Any) -> bool:
     """Finite, and no complex number, which mpmath has of the logarithm of a negative one; its square is complex too."""
     return bool(mpmath.isfinite(value) and not isinstance(value, mpmath.mpc))
+
+
+def _none_as_nan(values: Array) -> Array:
+    """Values as they are, and NaN for what is no real number."""
+    return values if values.dtype != object else np.where(_finite(values), values, mpmath.nan)
 
 
 def _finite(values: Array) -> Array:

@@ -115,6 +115,8 @@ class Choice:
 
     def feel_no_offset(self, grid: tuple[int, ...]) -> bool:
         """Tell whether no feature feels an offset of samples on a grid; where a mean does, `feels_no_shift` tells."""
+        if 0 in grid:
+            return False
         if self._feel_no_offset is None:
             self._feel_no_offset = all(feels_no_offset(f, grid) for f in self.features)
         return self._feel_no_offset

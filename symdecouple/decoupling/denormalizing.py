@@ -56,7 +56,7 @@ class Wanted:
         for j in range(self.level, self.beyond):
             is_moved |= np.abs(own[:, j] - asked[:, j]) > max(_SAME, 64 * self.unit) * (1 + np.abs(asked[:, j]))
         targets = asked[:, [j for j in self.order if j < asked.shape[1]]]
-        refused = self._not_normalized(own, references)
+        refused = self.application.undefined(own) | self._not_normalized(own, references)
         is_asked, parts = np.ones(len(rows), dtype=np.bool_), list[tuple[Array, Answers]]()
         is_asked[list(refused)] = False
         for level, is_part in ((self.level, ~is_moved), (self.beyond, is_moved)):

@@ -107,6 +107,8 @@ def _as_features(route: MomentRoute, choice: Choice, answer: Answer, given: Numb
     put_exact(answer, given, axes, weighed, route.count)
     values = route.features_of(answer.values, choice.floats).astype(given.result_type)
     beyond = np.isinf(values)
+    answered = [i for i in range(len(values)) if i not in answer.refusals]
+    beyond[answered] |= np.isnan(values[answered])
     answer.refusals |= {i: _BEYOND for i in np.flatnonzero(beyond.any(axis=1)).tolist()} | answer.refusals
     answer.values[:] = np.where(beyond, np.nan, values)
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sympy import log, sqrt
 
 from symdecouple import FeatureSet, Group, InvalidInput, Mean, RefusalWarning, decouple, x
 from symdecouple.families.moments import raw_moments
@@ -71,6 +72,18 @@ def test_what_is_not_normalized_is_noticed(plan: Any, sample: Any, values: list[
     np.testing.assert_array_equal(sample, given)
     (outcome,) = plan.denormalize(sample, values, level, dps=15, on_refusal="return")[1]
     assert outcome.reason == "not normalized" and "plan.normalize(samples, level=" in outcome.detail
+
+
+@pytest.mark.parametrize("dps", [None, 20])
+@pytest.mark.parametrize("features, reference, sample, values", [
+    ([Mean(log(x))], [0], [-3.0] * 9, [1.0]),
+    ([Mean(1 / x)], [1], [1.0, 1, 0, 0], [1.0]),
+    ([Mean(sqrt(x)), Mean(x)], [1, 1.5], [1.0, -3, 2], [6.0, 13.0]),
+], ids=str)
+def test_samples_outside_the_domain_are_refused(features: Any, reference: list[float], sample: list[float],
+                                                values: list[float], dps: int | None) -> None:
+    found, (outcome,) = decouple(features, reference).denormalize(sample, values, dps=dps, on_refusal="return")
+    assert np.isnan(found.astype(float)).all() and outcome.reason == "not finite"
 
 
 def test_long_rows_are_looked_at() -> None:

@@ -59,6 +59,13 @@ def test_whole_numbers_that_float64_would_round(name: str) -> None:
     np.testing.assert_allclose(plan.gradients(long), plan.gradients(small), rtol=1e-9, atol=1e-12)
 
 
+def test_an_empty_sample_tells_nothing_about_the_next_one() -> None:
+    plan = sd.decouple([sd.variance()], [1], path="narrow")
+    _, (outcome,) = plan.transform([], on_refusal="return")
+    assert outcome.reason == "no samples"
+    assert plan.transform(ROW + 2.0**34)[0] == plan.transform(ROW)[0]
+
+
 def test_what_feels_an_offset_is_not_moved() -> None:
     zero = Filter([-1, 2, -1], boundary="zero")
     felt = [Mean(x**2), Mean(LOW(x) ** 4), Mean(sp.sin(x)), Mean(zero(x) ** 2), Mean(x * shift(1)(x))]

@@ -62,6 +62,15 @@ def test_counts_are_repetitions(name: str, unit: Any) -> None:
         assert back[:, COUNTS > 0] == pytest.approx(X[:, COUNTS > 0], rel=1e-7)
 
 
+@pytest.mark.parametrize("unit", [1e-310, 1e-160, 1e160])
+def test_variances_beyond_float64_are_refused_with_weights_as_without(unit: float) -> None:
+    plan, row = PLANS["raw moments"], np.arange(1.0, 9) ** 2 * unit
+    expected, (without,) = plan.transform(row, on_refusal="return")
+    found, (outcome,) = plan.transform(row, weights=np.ones(8), on_refusal="return")
+    assert outcome.reason == without.reason == "out of range"
+    assert np.isnan(found[1]) and np.allclose(found, expected, rtol=1e-12, atol=0, equal_nan=True)
+
+
 @pytest.mark.parametrize("level", range(6))
 def test_levels_with_any_weights_have_the_references(level: int) -> None:
     """Averages with the weights: 0, 1, 0, 3, 0; what is left out is NaN."""

@@ -82,9 +82,7 @@ class MomentRoute(Route):
         if point is None:
             return None
         matrix, compiled = SampleMatrix.of(rows), moment_path_kernel.KERNELS.are_wanted(rows.size)
-        found, refusals = standardized_rows(matrix, count, _goal(point), compiled=compiled)
-        if count > 1:
-            found[:, 1][(matrix.low < matrix.high) & ~(found[:, 1] >= _NORMAL)] = np.nan
+        found, refusals = _all_there(matrix, count, point, compiled)
         return Leading(self._features(found, point), np.full(len(rows), np.nan), refusals)
 
     def standardized(self, matrix: SampleMatrix, targets: Sequence[Any]) -> RowValues | None:
@@ -93,7 +91,7 @@ class MomentRoute(Route):
         `features_of` makes features of them.
         """
         point = self._point(tuple(targets[: self.count - 1]))
-        return None if point is None else RowValues(*standardized_rows(matrix, self.count, _goal(point)))
+        return None if point is None else RowValues(*_all_there(matrix, self.count, point))
 
     def features_of(self, standardized: Array, targets: Sequence[Any]) -> Array:
         """Return leading decoupled features from mean, variance and standardized decoupled moments, (R, K)."""
@@ -169,6 +167,15 @@ class MomentRoute(Route):
                 point = [c.real for c in point] if is_real and all(c.real > 0 for c in point[1:2]) else None
             self._known[key] = point
         return self._known[key]  # type: ignore[no-any-return]
+
+
+def _all_there(matrix: SampleMatrix, count: int, point: Sequence[float], compiled: bool = False
+               ) -> tuple[Array, dict[int, Outcome]]:
+    """As `standardized_rows`, and no variance of which digits are missing."""
+    found, refusals = standardized_rows(matrix, count, _goal(point), compiled=compiled)
+    if count > 1:
+        found[:, 1][(matrix.low < matrix.high) & ~(found[:, 1] >= _NORMAL)] = np.nan
+    return found, refusals
 
 
 def _goal(point: Sequence[float]) -> tuple[float, ...]:
