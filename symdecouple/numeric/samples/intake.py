@@ -31,9 +31,9 @@ from numpy.typing import NDArray
 from symdecouple.errors import InvalidInput
 from symdecouple.numeric.samples.frames import numbers_in
 
-__all__ = ["Numbers", "centre_exactly", "check_choice", "elsewhere", "exact", "for_arrays", "fractions_of",
+__all__ = ["Numbers", "centre_exactly", "check_choice", "elsewhere", "ends_of", "exact", "for_arrays", "fractions_of",
            "holds_more", "is_elsewhere", "is_exact_in_float64", "library_of", "missing_entries", "plan_elsewhere",
-           "shifted_exactly", "shifted_integers", "take_numbers"]
+           "shifted_exactly", "shifted_integers", "spans_of", "take_numbers"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _PLAIN = frozenset({np.ndarray, np.ma.MaskedArray, list, tuple, float, int, np.float64})
@@ -189,9 +189,9 @@ def _refuse_kind(kind: str) -> NoReturn:
     raise InvalidInput(f"the sample holds {what}, real numbers are expected; {remedy}")
 
 
-def is_exact_in_float64(low: Any, high: Any) -> bool:
-    """True iff every integer of [low, high] is a float64."""
-    return bool(low >= -_EXACT_INTEGER and high <= _EXACT_INTEGER)
+def is_exact_in_float64(low: Any, high: Any) -> Any:
+    """True iff every integer of [low, high] is a float64; of arrays, an array."""
+    return (low >= -_EXACT_INTEGER) & (high <= _EXACT_INTEGER)
 
 
 def exact(value: Any) -> Fraction | float:
@@ -295,12 +295,24 @@ def centre_exactly(
     return floats, (ordered.count(low), ordered.count(high))
 
 
-def shifted_integers(row: NDArray[Any]) -> tuple[NDArray[np.int64], int] | None:
-    """Integers of 64 bits less their upper median, and that; None where a difference is no float64."""
-    if not len(row) or int(row.max()) - int(row.min()) > _EXACT_INTEGER:
-        return None
-    middle = np.partition(row, len(row) // 2)[len(row) // 2]
-    return (row - middle).view(np.int64), int(middle)  # modulo 2**64, which unsigned differences need
+def shifted_integers(rows: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Integers of 64 bits less the upper median of their row, exactly, and the medians; rows span less than 2**63."""
+    half = rows.shape[1] // 2
+    middles = np.partition(rows, half, axis=1)[:, half]
+    return (rows - middles[:, None]).view(np.int64), middles  # modulo 2**64, which unsigned differences need
+
+
+def ends_of(rows: NDArray[Any], present: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Minimum and maximum of rows of integers, where entries are present; the wrong way round where none is."""
+    here: Any = True if present.all() else present  # a mask costs as much as all the rest
+    kind = np.iinfo(rows.dtype)
+    return rows.min(axis=1, where=here, initial=kind.max), rows.max(axis=1, where=here, initial=kind.min)
+
+
+def spans_of(low: NDArray[Any], high: NDArray[Any]) -> NDArray[np.uint64]:
+    """High less low, of integers of 64 bits."""
+    spans: NDArray[np.uint64] = (high - low).astype(np.uint64)  # modulo 2**64
+    return spans
 
 
 def fractions_of(row: NDArray[Any]) -> list[Fraction] | None:
@@ -338,8 +350,6 @@ def shifted_exactly(row: NDArray[Any], rounded: bool = True) -> tuple[NDArray[An
             return None
     elif is_exact_in_float64(row.min(), row.max()):
         return None
-    elif rounded and (small := shifted_integers(row)) is not None:
-        return small[0].astype(np.float64), small[1] + Fraction(sum(small[0].tolist()), len(row))
     else:
         values = row.tolist()
     middle = sorted(values)[len(values) // 2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from decimal import Decimal
 from fractions import Fraction
 
@@ -12,6 +13,8 @@ import sympy
 
 from symdecouple.errors import InvalidInput
 from symdecouple.numeric.samples.intake import centre_exactly, exact, take_numbers
+from symdecouple.numeric.samples.vectors import shifted_rows
+from symdecouple.stats import decoupled_moments, orthokurtosis
 
 
 @pytest.mark.parametrize(
@@ -122,3 +125,41 @@ def test_the_centre_is_where_half_of_the_weight_is_reached() -> None:
     assert centred[1] == 0 and centred[0] < 0
     assert centre_exactly(values)[0][2] == 0
     assert np.array_equal(centre_exactly(values, [1, 1, 1, 1])[0], centre_exactly(values)[0])
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint64])
+@pytest.mark.parametrize("bits", [3, 50, 53, 54, 63, 64])
+def test_integers_of_many_rows_are_shifted_as_one_by_one(kind: type, bits: int) -> None:
+    draws = np.random.default_rng(bits).integers(0, 2**bits - 1, (7, 6), dtype=np.uint64, endpoint=True)
+    rows = (draws + np.uint64(2**63 - 2**bits if bits < 63 else 0)).astype(kind)
+    rows[0] = [np.iinfo(kind).min] + 5 * [np.iinfo(kind).max]
+    found = shifted_rows(rows, True)
+    for i, row in enumerate(rows.tolist()):
+        middle = sorted(row)[3]
+        assert found[i][0].tolist() == [float(v - middle) for v in row]
+        assert found[i][1] == Fraction(sum(row), 6)
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint64])
+@pytest.mark.parametrize("bits", [3, 40, 53, 54, 63, 64])
+@pytest.mark.parametrize("masked", [False, True])
+def test_moments_of_integers_are_rounded_once(kind: type, bits: int, masked: bool) -> None:
+    draws = np.random.default_rng(bits).integers(0, 2**bits - 1, (7, 9), dtype=np.uint64, endpoint=True)
+    rows = (draws + np.uint64(2**63 - 2**bits if bits < 63 else 0)).astype(kind)
+    given = np.ma.array(rows, mask=np.arange(63).reshape(rows.shape) % 5 == 1) if masked else np.ma.array(rows)
+    found = decoupled_moments(given, order=2, axis=1)
+    for row, (mean, variance) in zip(given, found.tolist(), strict=True):
+        values = list(map(Fraction, row.compressed().tolist()))
+        middle = sum(values) / len(values)
+        assert mean == float(middle)
+        assert variance == float(sum((v - middle) ** 2 for v in values) / len(values))
+
+
+def test_integers_near_the_largest_do_not_cost_much_more_than_others() -> None:
+    small = np.random.default_rng(0).integers(0, 2**60, 200_000)
+    taken = []
+    for rows in (small >> 10, small >> 10, small + 2**60):
+        began = time.process_time()
+        orthokurtosis(rows)
+        taken.append(time.process_time() - began)
+    assert taken[2] < 10 * taken[1] + 0.3
