@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.numeric.samples.batch import SINGLE, Answer, as_rows
-from symdecouple.numeric.samples.intake import Numbers, ends_of, exact, is_exact_in_float64
+from symdecouple.numeric.samples.intake import Numbers, ends_of, exact, is_exact_in_float64, nearest
 from symdecouple.numeric.samples.weights import WeightRows, present_in
 
 __all__ = ["exact_rows", "put_exact"]
@@ -48,7 +48,7 @@ def _single_values(
         found = [exact(value) for value in rows[i][present[i]].tolist()]
         numbers = [value for value in found if not isinstance(value, float) or not math.isnan(value)]
         if len(numbers) == 1:
-            yield i, _rounded(Fraction(numbers[0]))
+            yield i, nearest(Fraction(numbers[0]))
 
 
 # --- numbers that float64 would round ---
@@ -77,7 +77,7 @@ def exact_rows(
             pairs = [(v, w) for v, w in zip(map(exact, numbers), shares, strict=True) if not isinstance(v, float)]
             numbers, shares = [v for v, _ in pairs], [w for _, w in pairs]
         mean, variance = _mean_and_variance(numbers, shares)
-        yield i, _rounded(mean), _rounded(variance)
+        yield i, nearest(mean), nearest(variance)
 
 
 def _of_integers(rows: NDArray[Any], present: NDArray[np.bool_], least: NDArray[Any], which: NDArray[np.intp]
@@ -129,10 +129,3 @@ def _power_sums(rows: NDArray[Any], present: NDArray[np.bool_], least: NDArray[A
 def _whole(values: Sequence[int | Fraction]) -> tuple[list[int], int]:
     scale = math.lcm(*{x.denominator for x in values})
     return [x.numerator * (scale // x.denominator) for x in values], scale
-
-
-def _rounded(value: Fraction) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf

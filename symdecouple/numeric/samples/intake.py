@@ -32,7 +32,8 @@ from symdecouple.errors import InvalidInput
 from symdecouple.numeric.samples.frames import numbers_in
 
 __all__ = ["Numbers", "centre_exactly", "check_choice", "elsewhere", "ends_of", "exact", "for_arrays", "fractions_of",
-           "holds_more", "is_elsewhere", "is_exact_in_float64", "library_of", "missing_entries", "plan_elsewhere",
+           "holds_more", "is_elsewhere", "is_exact_in_float64", "library_of", "missing_entries", "nearest",
+           "plan_elsewhere",
            "shifted_exactly", "shifted_integers", "spans_of", "take_numbers"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -274,25 +275,17 @@ def missing_entries(array: NDArray[Any]) -> NDArray[np.bool_]:
     return np.array(flat, dtype=np.bool_).reshape(array.shape)
 
 
-def centre_exactly(
-    values: Sequence[Any], weights: Sequence[float] | None = None
-) -> tuple[NDArray[np.float64], tuple[int, int]]:
-    """Shift integers or Fractions by their upper median and scale by a power of two, exactly; round once.
-
-    The median is that of the weights, if any. Returns the floats and how many values are tied at the minimum and at
-    the maximum.
-    """
+def centre_exactly(values: Sequence[Any], weights: Sequence[float]) -> NDArray[np.float64]:
+    """Shift integers or Fractions by their upper median, that of the weights, and scale by a power of two, exactly;
+    round once."""
     if len(values) < 2:
-        return np.zeros(len(values)), (len(values), len(values))
-    ordered = sorted(values)
-    middle = ordered[len(ordered) // 2] if weights is None else _weighted_median(values, weights)
-    low, high = ordered[0], ordered[-1]
-    span = Fraction(high - low)
+        return np.zeros(len(values))
+    middle = _weighted_median(values, weights)
+    span = Fraction(max(values) - min(values))
     exponent = _LIFT - span.numerator.bit_length() + span.denominator.bit_length()
     up, down = 2 ** max(exponent, 0), 2 ** max(-exponent, 0)
     shifted = (value - middle for value in values)
-    floats = np.array([(v.numerator * up) / (v.denominator * down) for v in shifted])  # int / int is rounded once
-    return floats, (ordered.count(low), ordered.count(high))
+    return np.array([(v.numerator * up) / (v.denominator * down) for v in shifted])  # int / int is rounded once
 
 
 def shifted_integers(rows: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
@@ -354,7 +347,7 @@ def shifted_exactly(row: NDArray[Any], rounded: bool = True) -> tuple[NDArray[An
         values = row.tolist()
     middle = sorted(values)[len(values) // 2]
     shifted = [v - middle for v in values]
-    taken = np.array(list(map(_nearest, shifted))) if rounded else np.array(shifted, dtype=object)
+    taken = np.array(list(map(nearest, shifted))) if rounded else np.array(shifted, dtype=object)
     return taken, middle + Fraction(sum(shifted)) / len(shifted)
 
 
@@ -368,10 +361,10 @@ def holds_more(samples: Any) -> bool:
 
 
 def _is_float(value: Fraction) -> bool:
-    return math.isfinite(near := _nearest(value)) and Fraction(near) == value
+    return math.isfinite(near := nearest(value)) and Fraction(near) == value
 
 
-def _nearest(value: Any) -> float:
+def nearest(value: Any) -> float:
     """The float64 of a whole number or a Fraction, rounded once; beyond float64, an infinity."""
     try:
         return float(value.numerator / value.denominator)

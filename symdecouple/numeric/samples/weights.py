@@ -244,6 +244,6 @@ def _exact_row(
     if finite:
         places, numbers = list(finite), list(finite.values())
         least, most = min(numbers), max(numbers)
-        values[places], _ = centre_exactly(numbers, weights[places].tolist())
+        values[places] = centre_exactly(numbers, weights[places].tolist())
         low[places], high[places] = [v == least for v in numbers], [v == most for v in numbers]
     return values, missing, low, high
