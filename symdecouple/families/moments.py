@@ -113,8 +113,11 @@ class MomentCoordinates:
         (m, *_), (f, *_) = self.symbols, self.forward
         with at_digits(digits):
             value, slope = (e.xreplace({m: Rational(mean.numerator, mean.denominator)}).evalf(digits)
-                            for e in (f, diff(f, m)))
+                            for e in (f, _derivative(f, m)))
             return value, slope
+
+
+_derivative = lru_cache(maxsize=256)(diff)
 
 
 @lru_cache(maxsize=256)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.kernels.compile import as_part_of
 from symdecouple.numeric.samples.batch import Answer, IntArray, OnRefusal
-from symdecouple.numeric.samples.intake import check_choice, exact, take_numbers
+from symdecouple.numeric.samples.intake import check_choice, missing_entries, take_numbers
 from symdecouple.numeric.samples.kinds import Labelled, Outcomes, Quiet, Signal, Values
 from symdecouple.numeric.samples.matrix import normalized_axes
 from symdecouple.stats.coordinates import circular_shape, log_shape
@@ -182,7 +182,7 @@ class _Windows:
                 return row, None, whole, self.starts
             masks = None if hidden is None else sliding_window_view(hidden, length)
             return sliding_window_view(row, length), masks, whole, self.starts
-        absent = _missing(row) if hidden is None else hidden | _missing(row)
+        absent = missing_entries(row) if hidden is None else hidden | missing_entries(row)
         ends = np.ones(length, dtype=np.bool_)
         masks = sliding_window_view(np.concatenate([ends, absent, ends]), length)
         counted = np.concatenate([[0], np.cumsum(~absent)])
@@ -247,14 +247,8 @@ def _whole(name: str, value: Any, least: int = 1) -> int:
 
 def _check_nan(rows: NDArray[Any], hidden: NDArray[np.bool_] | None) -> None:
     for place in np.ndindex(*rows.shape[:-1]):
-        found = _missing(rows[place]) if hidden is None else _missing(rows[place]) & ~hidden[place]
+        found = missing_entries(rows[place]) if hidden is None else missing_entries(rows[place]) & ~hidden[place]
         if found.any():
             where = (*place, int(np.argmax(found)))
             raise InvalidInput(f"rolling: NaN at {where if place else where[0]} and nan_policy='raise'; clean the "
                                "input, or choose nan_policy='omit' or 'propagate'")
-
-
-def _missing(row: NDArray[Any]) -> NDArray[np.bool_]:
-    if row.dtype.kind != "O":
-        return np.asarray(np.isnan(row), dtype=np.bool_)
-    return np.array([isinstance(v := exact(value), float) and math.isnan(v) for value in row], dtype=np.bool_)

@@ -30,8 +30,7 @@ EXACT = 1e-13  # of a statistic, beside max(1, its value): what counts as met
 _NEWTON = 8
 _ROOM = 0.25  # epsilon to the distance from the nearer end, as a share of the range
 _TRIED, _LESS = 10, 0.25  # values of epsilon, each a quarter of the one before
-_SECANTS = 60  # ten as a rule
-_NEAR = 1e-6  # of the way to an end: Newton's steps do the rest
+_HALVINGS = 24  # Newton's steps do the rest
 
 Curve: TypeAlias = Callable[[FloatArray, IntArray], tuple[FloatArray, FloatArray]]
 
@@ -61,8 +60,7 @@ def between_ends(
         is_between = (below < 0) & (above > 0)
         here = left[is_between]
         if len(here):
-            z = _at_zero(at, here, below[is_between], above[is_between])
-            values[here] = settled(z, goal[:, here], taken(share, here))
+            values[here] = settled(_at_zero(at, here), goal[:, here], taken(share, here))
         left = left[~is_between]
         if not len(left):
             break
@@ -70,26 +68,14 @@ def between_ends(
     return values
 
 
-def _at_zero(at: Curve, which: IntArray, below: FloatArray, above: FloatArray) -> FloatArray:
-    """The samples near the root of a function of theta in (0, 1), by the rule of false position (Illinois)."""
-    a, b, fa, fb = np.zeros(len(which)), np.ones(len(which)), below.copy(), above.copy()
-    last, enough, left = np.zeros(len(which)), _NEAR * np.minimum(-below, above), np.arange(len(which))
-    found: FloatArray | None = None
-    for _ in range(_SECANTS):
-        theta = (a[left] * fb[left] - b[left] * fa[left]) / (fb[left] - fa[left])
-        theta = np.where((theta > a[left]) & (theta < b[left]), theta, (a[left] + b[left]) / 2)
-        z, f = at(theta, which[left])
-        found = z if found is None else found
-        found[left] = z
-        for is_here, end, value, other, sign in ((f < 0, a, fa, fb, -1), (f >= 0, b, fb, fa, 1)):
-            here = left[is_here]
-            other[here[last[here] == sign]] /= 2
-            end[here], value[here], last[here] = theta[is_here], f[is_here], sign
-        left = left[np.abs(f) > enough[left]]
-        if not len(left):
-            break
-    assert found is not None
-    return found
+def _at_zero(at: Curve, which: IntArray) -> FloatArray:
+    """The samples near the root of a function that rises from below 0 to above in (0, 1), by halving."""
+    low, high = np.zeros(len(which)), np.ones(len(which))
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        is_below = at(middle, which)[1] < 0
+        low, high = np.where(is_below, middle, low), np.where(is_below, high, middle)
+    return at(high, which)[0]
 
 
 def settled(z: FloatArray, goal: FloatArray, share: Weights) -> FloatArray:

@@ -203,7 +203,7 @@ def _plain_rows(
         return np.zeros(n_rows, dtype=np.bool_)
     plain: NDArray[np.bool_] = np.isfinite(low) & np.isfinite(high)
     if rows.dtype.kind in "iu" and rows.dtype.itemsize > 4:
-        plain &= np.fromiter(map(is_exact_in_float64, low.tolist(), high.tolist()), dtype=np.bool_, count=n_rows)
+        plain &= is_exact_in_float64(low, high)
     return plain if hidden is None else plain & ~hidden.any(axis=1)
 
 

@@ -10,17 +10,18 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from operator import mul
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.numeric.samples.batch import SINGLE, Answer, as_rows
-from symdecouple.numeric.samples.intake import Numbers, exact, is_exact_in_float64, shifted_integers
+from symdecouple.numeric.samples.intake import Numbers, ends_of, exact, is_exact_in_float64, nearest
 from symdecouple.numeric.samples.weights import WeightRows, present_in
 
 __all__ = ["exact_rows", "put_exact"]
 
-_BITS = 18
+_BITS = 22
 _DIGIT = 2**_BITS - 1
 _AT_ONCE = 2**18  # numbers, for the memory of their digits
 
@@ -47,7 +48,7 @@ def _single_values(
         found = [exact(value) for value in rows[i][present[i]].tolist()]
         numbers = [value for value in found if not isinstance(value, float) or not math.isnan(value)]
         if len(numbers) == 1:
-            yield i, _rounded(Fraction(numbers[0]))
+            yield i, nearest(Fraction(numbers[0]))
 
 
 # --- numbers that float64 would round ---
@@ -60,23 +61,33 @@ def exact_rows(
     rows = as_rows(given.array, axes)
     if rows.dtype.kind == "f" or rows.dtype.itemsize <= 4 or not rows.shape[1]:
         return
+    asked = np.flatnonzero(~np.isnan(answer.values[:, 0]))
     present = present_in(given, axes, weighed)
-    for i in np.flatnonzero(~np.isnan(answer.values[:, 0])).tolist():
-        looked_at = rows[i][present[i]]
-        if rows.dtype.kind in "iu" and is_exact_in_float64(looked_at.min(), looked_at.max()):
-            continue
+    if rows.dtype.kind in "iu":
+        least, most = ends_of(rows, present)
+        asked = asked[~is_exact_in_float64(least, most)[asked]]
+        if weighed is None:
+            yield from _of_integers(rows, present, least, asked)
+            return
+    for i in asked.tolist():
         weights = np.ones(rows.shape[1]) if weighed is None else weighed.of_rows(np.array([i]))[0][0]
         kept = present[i] & ~np.isnan(weights)
-        if weighed is None and rows.dtype.kind in "iu" and (small := shifted_integers(rows[i][kept])) is not None:
-            mean, variance = _of_sums(small[1], len(small[0]), *_power_sums(small[0]))
-            yield i, _rounded(mean), _rounded(variance)
-            continue
         numbers, shares = rows[i][kept].tolist(), weights[kept].tolist()
         if rows.dtype.kind not in "iu":
             pairs = [(v, w) for v, w in zip(map(exact, numbers), shares, strict=True) if not isinstance(v, float)]
             numbers, shares = [v for v, _ in pairs], [w for _, w in pairs]
         mean, variance = _mean_and_variance(numbers, shares)
-        yield i, _rounded(mean), _rounded(variance)
+        yield i, nearest(mean), nearest(variance)
+
+
+def _of_integers(rows: NDArray[Any], present: NDArray[np.bool_], least: NDArray[Any], which: NDArray[np.intp]
+                 ) -> Iterator[tuple[int, float, float]]:
+    """Of rows of 64 bits without weights; int / int is rounded once."""
+    step = max(1, _AT_ONCE // rows.shape[1])
+    for some in (which[start : start + step] for start in range(0, len(which), step)):
+        one, two = _power_sums(rows[some], present[some], least[some])
+        count, first = present[some].sum(axis=1).astype(object), least[some].astype(object)
+        yield from zip(some.tolist(), (first * count + one) / count, (count * two - one**2) / count**2, strict=True)
 
 
 def _mean_and_variance(values: Sequence[int | Fraction], weights: Sequence[float]) -> tuple[Fraction, Fraction]:
@@ -90,37 +101,31 @@ def _mean_and_variance(values: Sequence[int | Fraction], weights: Sequence[float
     else:
         w, _ = _whole(list(map(Fraction, weights)))
         total, one, two = sum(w), sum(map(mul, w, d)), sum(map(mul, w, squares))
-    return _of_sums(first, total, one, two, scale)
+    return (first + Fraction(one, total)) / scale, Fraction(total * two - one**2, (total * scale) ** 2)
 
 
-def _of_sums(first: int | Fraction, total: int, one: int | Fraction, two: int, scale: int = 1
-             ) -> tuple[Fraction, Fraction]:
-    """Mean and variance of the sums of differences from `first`, and of their squares, over a scale."""
-    return Fraction(first + Fraction(one, total)) / scale, Fraction(total * two - one**2, (total * scale) ** 2)
+def _power_sums(rows: NDArray[Any], present: NDArray[np.bool_], least: NDArray[Any]) -> tuple[Any, Any]:
+    """The sums over a row of differences from its minimum, and of their squares, by digits of 22 bits, whose products
+    int64 holds.
 
-
-def _power_sums(d: NDArray[np.int64]) -> tuple[int, int]:
-    """The sum of numbers below 2**53, and of their squares, by digits of 18 bits, whose products int64 holds.
-
-    >>> _power_sums(np.array([-(2**53), 2**53 - 1]))
-    (-1, 162259276829213345377179500806145)
+    >>> row = np.array([[2**63, 1, 0, 7]], dtype=np.uint64)
+    >>> [int(each[0]) for each in _power_sums(row, row != 7, np.array([0], dtype=np.uint64))]
+    [9223372036854775809, 85070591730234615865843651857942052865]
     """
-    one = two = 0
-    for start in range(0, len(d), _AT_ONCE):
-        part = d[start : start + _AT_ONCE]
-        digits = [part & _DIGIT, part >> _BITS & _DIGIT, part >> 2 * _BITS]
-        one += sum(int(each.sum()) << _BITS * i for i, each in enumerate(digits))
-        two += sum(int(a @ b) << _BITS * (i + j) for i, a in enumerate(digits) for j, b in enumerate(digits))
+    one = two = np.zeros(len(rows), dtype=object)
+    for start in range(0, rows.shape[1], _AT_ONCE):
+        part = slice(start, start + _AT_ONCE)
+        d = (rows[:, part] - least[:, None]).view(np.uint64)  # modulo 2**64
+        d[~present[:, part]] = 0
+        n_digits = -(-int(d.max(initial=0)).bit_length() // _BITS)
+        digits = [(d >> np.uint64(_BITS * i) & np.uint64(_DIGIT)).view(np.int64) for i in range(n_digits)]
+        for i, a in enumerate(digits):
+            one = one + (a.sum(axis=1).astype(object) << _BITS * i)
+            for j, b in enumerate(digits[: i + 1]):
+                two = two + (np.einsum("ij,ij->i", a, b).astype(object) << _BITS * (i + j) + (j < i))
     return one, two
 
 
 def _whole(values: Sequence[int | Fraction]) -> tuple[list[int], int]:
     scale = math.lcm(*{x.denominator for x in values})
     return [x.numerator * (scale // x.denominator) for x in values], scale
-
-
-def _rounded(value: Fraction) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf

@@ -31,9 +31,10 @@ from numpy.typing import NDArray
 from symdecouple.errors import InvalidInput
 from symdecouple.numeric.samples.frames import numbers_in
 
-__all__ = ["Numbers", "centre_exactly", "check_choice", "elsewhere", "exact", "for_arrays", "fractions_of",
-           "holds_more", "is_elsewhere", "is_exact_in_float64", "library_of", "missing_entries", "plan_elsewhere",
-           "shifted_exactly", "shifted_integers", "take_numbers"]
+__all__ = ["Numbers", "centre_exactly", "check_choice", "elsewhere", "ends_of", "exact", "for_arrays", "fractions_of",
+           "holds_more", "is_elsewhere", "is_exact_in_float64", "library_of", "missing_entries", "nearest",
+           "plan_elsewhere",
+           "shifted_exactly", "shifted_integers", "spans_of", "take_numbers"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _PLAIN = frozenset({np.ndarray, np.ma.MaskedArray, list, tuple, float, int, np.float64})
@@ -189,9 +190,9 @@ def _refuse_kind(kind: str) -> NoReturn:
     raise InvalidInput(f"the sample holds {what}, real numbers are expected; {remedy}")
 
 
-def is_exact_in_float64(low: Any, high: Any) -> bool:
-    """True iff every integer of [low, high] is a float64."""
-    return bool(low >= -_EXACT_INTEGER and high <= _EXACT_INTEGER)
+def is_exact_in_float64(low: Any, high: Any) -> Any:
+    """True iff every integer of [low, high] is a float64; of arrays, an array."""
+    return (low >= -_EXACT_INTEGER) & (high <= _EXACT_INTEGER)
 
 
 def exact(value: Any) -> Fraction | float:
@@ -274,33 +275,37 @@ def missing_entries(array: NDArray[Any]) -> NDArray[np.bool_]:
     return np.array(flat, dtype=np.bool_).reshape(array.shape)
 
 
-def centre_exactly(
-    values: Sequence[Any], weights: Sequence[float] | None = None
-) -> tuple[NDArray[np.float64], tuple[int, int]]:
-    """Shift integers or Fractions by their upper median and scale by a power of two, exactly; round once.
-
-    The median is that of the weights, if any. Returns the floats and how many values are tied at the minimum and at
-    the maximum.
-    """
+def centre_exactly(values: Sequence[Any], weights: Sequence[float]) -> NDArray[np.float64]:
+    """Shift integers or Fractions by their upper median, that of the weights, and scale by a power of two, exactly;
+    round once."""
     if len(values) < 2:
-        return np.zeros(len(values)), (len(values), len(values))
-    ordered = sorted(values)
-    middle = ordered[len(ordered) // 2] if weights is None else _weighted_median(values, weights)
-    low, high = ordered[0], ordered[-1]
-    span = Fraction(high - low)
+        return np.zeros(len(values))
+    middle = _weighted_median(values, weights)
+    span = Fraction(max(values) - min(values))
     exponent = _LIFT - span.numerator.bit_length() + span.denominator.bit_length()
     up, down = 2 ** max(exponent, 0), 2 ** max(-exponent, 0)
     shifted = (value - middle for value in values)
-    floats = np.array([(v.numerator * up) / (v.denominator * down) for v in shifted])  # int / int is rounded once
-    return floats, (ordered.count(low), ordered.count(high))
+    return np.array([(v.numerator * up) / (v.denominator * down) for v in shifted])  # int / int is rounded once
 
 
-def shifted_integers(row: NDArray[Any]) -> tuple[NDArray[np.int64], int] | None:
-    """Integers of 64 bits less their upper median, and that; None where a difference is no float64."""
-    if not len(row) or int(row.max()) - int(row.min()) > _EXACT_INTEGER:
-        return None
-    middle = np.partition(row, len(row) // 2)[len(row) // 2]
-    return (row - middle).view(np.int64), int(middle)  # modulo 2**64, which unsigned differences need
+def shifted_integers(rows: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Integers of 64 bits less the upper median of their row, exactly, and the medians; rows span less than 2**63."""
+    half = rows.shape[1] // 2
+    middles = np.partition(rows, half, axis=1)[:, half]
+    return (rows - middles[:, None]).view(np.int64), middles  # modulo 2**64, which unsigned differences need
+
+
+def ends_of(rows: NDArray[Any], present: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Minimum and maximum of rows of integers, where entries are present; the wrong way round where none is."""
+    here: Any = True if present.all() else present  # a mask costs as much as all the rest
+    kind = np.iinfo(rows.dtype)
+    return rows.min(axis=1, where=here, initial=kind.max), rows.max(axis=1, where=here, initial=kind.min)
+
+
+def spans_of(low: NDArray[Any], high: NDArray[Any]) -> NDArray[np.uint64]:
+    """High less low, of integers of 64 bits."""
+    spans: NDArray[np.uint64] = (high - low).astype(np.uint64)  # modulo 2**64
+    return spans
 
 
 def fractions_of(row: NDArray[Any]) -> list[Fraction] | None:
@@ -338,13 +343,11 @@ def shifted_exactly(row: NDArray[Any], rounded: bool = True) -> tuple[NDArray[An
             return None
     elif is_exact_in_float64(row.min(), row.max()):
         return None
-    elif rounded and (small := shifted_integers(row)) is not None:
-        return small[0].astype(np.float64), small[1] + Fraction(sum(small[0].tolist()), len(row))
     else:
         values = row.tolist()
     middle = sorted(values)[len(values) // 2]
     shifted = [v - middle for v in values]
-    taken = np.array(list(map(_nearest, shifted))) if rounded else np.array(shifted, dtype=object)
+    taken = np.array(list(map(nearest, shifted))) if rounded else np.array(shifted, dtype=object)
     return taken, middle + Fraction(sum(shifted)) / len(shifted)
 
 
@@ -358,10 +361,10 @@ def holds_more(samples: Any) -> bool:
 
 
 def _is_float(value: Fraction) -> bool:
-    return math.isfinite(near := _nearest(value)) and Fraction(near) == value
+    return math.isfinite(near := nearest(value)) and Fraction(near) == value
 
 
-def _nearest(value: Any) -> float:
+def nearest(value: Any) -> float:
     """The float64 of a whole number or a Fraction, rounded once; beyond float64, an infinity."""
     try:
         return float(value.numerator / value.denominator)

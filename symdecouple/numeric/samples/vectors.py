@@ -30,12 +30,15 @@ from symdecouple.numeric.samples.batch import (
 from symdecouple.numeric.samples.intake import (
     exact as exact_number,
     fractions_of,
+    is_exact_in_float64,
     shifted_exactly,
+    shifted_integers,
+    spans_of,
     take_numbers,
 )
 from symdecouple.numeric.samples.matrix import doubtful_axes
 
-__all__ = ["ROUNDED", "WAVES", "Batch", "SampleAxis", "own_axes", "rounding", "widened"]
+__all__ = ["ROUNDED", "WAVES", "Batch", "SampleAxis", "own_axes", "rounding", "shifted_rows", "widened"]
 
 SampleAxis: TypeAlias = Axis | Literal["last"]
 
@@ -139,10 +142,8 @@ class Batch:
         grid = tuple(array.shape[i] for i in axes)
         taken = as_rows(array, axes)
         barred = {} if interval is None else _outside(taken, *interval)
-        shifted = {}
-        if (taken.dtype == object or (taken.dtype.kind != "f" and taken.dtype.itemsize > 4)) and centred(grid):
-            each = ((i, shifted_exactly(row, rounded=not exact)) for i, row in enumerate(taken))
-            shifted = {i: found for i, found in each if found is not None}
+        is_wide = taken.dtype == object or (taken.dtype.kind != "f" and taken.dtype.itemsize > 4)
+        shifted = shifted_rows(taken, rounded=not exact) if is_wide and centred(grid) else {}
         rows = _converted(taken, object if exact else np.float64)
         if shifted:
             rows = rows.copy()
@@ -227,6 +228,25 @@ def own_axes(axis: SampleAxis, shape: tuple[int, ...], ndim: int) -> tuple[int, 
     """Return the sample axes in their order: those that are named, or as many of the last ones as samples have."""
     is_last = isinstance(axis, str) and axis == "last"
     return tuple(sorted(normalized_axes(tuple(range(-ndim, 0)) if is_last else axis, shape)))  # type: ignore[arg-type]
+
+
+def shifted_rows(rows: NDArray[Any], rounded: bool) -> dict[int, tuple[NDArray[Any], Fraction]]:
+    """`shifted_exactly` of each row, where it finds something to take off."""
+    found: dict[int, tuple[NDArray[Any], Fraction]] = {}
+    others = np.arange(len(rows))
+    if rounded and rows.dtype.kind in "iu" and rows.shape[1] > 1:
+        low, high = rows.min(axis=1), rows.max(axis=1)
+        others = np.flatnonzero(~is_exact_in_float64(low, high))
+        which = others[spans_of(low, high)[others] < np.uint64(2**63)]
+        shifted, middles = shifted_integers(rows[which])
+        sums = (shifted >> 32).sum(axis=1).astype(object) * 2**32 + (shifted & (2**32 - 1)).sum(axis=1)
+        totals = (middles.astype(object) * rows.shape[1] + sums).tolist()
+        found = {i: (taken, Fraction(total, rows.shape[1]))
+                 for i, taken, total in zip(which.tolist(), shifted.astype(np.float64), totals, strict=True)}
+    for i in others.tolist():
+        if i not in found and (each := shifted_exactly(rows[i], rounded)) is not None:
+            found[i] = each
+    return found
 
 
 def _outside(rows: NDArray[Any], low: Any, high: Any) -> dict[int, Outcome]:

@@ -25,9 +25,11 @@ from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.samples.intake import (
     Numbers,
     centre_exactly,
+    ends_of,
     exact,
     is_exact_in_float64,
     shifted_integers,
+    spans_of,
     take_numbers,
 )
 from symdecouple.numeric.samples.matrix import (
@@ -47,6 +49,7 @@ __all__ = ["WeighedRows", "WeightRows", "present_in"]
 NEGATIVE_WEIGHT = Outcome(False, "negative weight", "weights are 0 or more; 0 leaves an entry out")
 INFINITE_WEIGHT = Outcome(False, "infinite weight", "weights are finite; only their ratios matter")
 NO_WEIGHT = Outcome(False, "no weight", "all weights are 0, at least 2 positive ones are needed")
+_EXACT_SPAN, _INT64_SPAN = np.uint64(2**53), np.uint64(2**63)  # differences are float64, or integers, as they are
 _SPAN = 2.0**-200  # of the largest weight: standardized moments go to its power -5, at order 12
 UNEQUAL_WEIGHTS = Outcome(
     False, "beyond float64", "weights of one sample differ by more than a factor 2**200; give the smallest the weight 0"
@@ -209,19 +212,23 @@ def _from_exact(
 ) -> tuple[FloatArray, BoolArray, tuple[BoolArray, BoolArray] | None]:
     """Integers and objects as floats; where rounding would lose something, centred first, with both ends marked."""
     missing, odd = np.isnan(weights) & present, np.ones(len(rows), dtype=np.bool_)
-    if rows.dtype.kind in "iu":
-        known = rows if present.all() else np.where(present, rows, 0)
-        ends = zip(known.min(axis=1, initial=0).tolist(), known.max(axis=1, initial=0).tolist(), strict=True)
-        odd = np.array([not is_exact_in_float64(*both) for both in ends], dtype=np.bool_)
-        if not odd.any():
-            return rows.astype(np.float64), missing, None
     values, (low, high) = np.zeros(rows.shape), np.zeros((2, *rows.shape), dtype=np.bool_)
-    for i in range(len(rows)):
-        if odd[i]:
-            values[i], missing[i], low[i], high[i] = _exact_row(rows[i], weights[i], present[i])
-        else:
-            values[i], kept = rows[i], rows[i][present[i]]
-            low[i], high[i] = (kept.size and rows[i] == end() for end in (kept.min, kept.max))
+    if rows.dtype.kind in "iu":
+        values[:], (least, most) = rows, ends_of(rows, present)
+        odd = ~is_exact_in_float64(least, most)
+        if not odd.any():
+            return values, missing, None
+        low, high, spans = rows == least[:, None], rows == most[:, None], spans_of(least, most)
+        is_even = present.all(axis=1) & (weights.min(axis=1) == weights.max(axis=1))
+        known = rows if present.all() else np.where(present, rows, least[:, None])
+        narrow = odd & ~missing.any(axis=1) & (spans <= _EXACT_SPAN)  # any integer will do, without a search
+        values[narrow] = known[narrow] - least[narrow, None]
+        wide = odd & ~narrow & ~missing.any(axis=1) & is_even & (spans < _INT64_SPAN)
+        if wide.any():
+            values[wide] = shifted_integers(known[wide])[0]
+        odd &= ~(narrow | wide)
+    for i in np.flatnonzero(odd).tolist():
+        values[i], missing[i], low[i], high[i] = _exact_row(rows[i], weights[i], present[i])
     return values, missing, (low, high)
 
 
@@ -232,10 +239,6 @@ def _exact_row(
     values, missing = np.zeros(len(row)), np.isnan(weights) & present
     low, high = np.zeros((2, len(row)), dtype=np.bool_)
     kept = row[present]
-    if row.dtype.kind in "iu" and not missing.any() and (small := shifted_integers(kept)) is not None:
-        which = slice(None) if present.all() else present  # a mask costs as much as all the rest
-        values[which], low[which], high[which] = small[0], kept == kept.min(), kept == kept.max()
-        return values, missing, low, high
     finite: dict[int, Fraction] = {}
     for i, number in zip(np.flatnonzero(present).tolist(), map(exact, kept.tolist()), strict=True):
         if isinstance(number, float):
@@ -245,6 +248,6 @@ def _exact_row(
     if finite:
         places, numbers = list(finite), list(finite.values())
         least, most = min(numbers), max(numbers)
-        values[places], _ = centre_exactly(numbers, weights[places].tolist())
+        values[places] = centre_exactly(numbers, weights[places].tolist())
         low[places], high[places] = [v == least for v in numbers], [v == most for v in numbers]
     return values, missing, low, high

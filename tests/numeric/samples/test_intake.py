@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from decimal import Decimal
 from fractions import Fraction
 
@@ -12,6 +13,8 @@ import sympy
 
 from symdecouple.errors import InvalidInput
 from symdecouple.numeric.samples.intake import centre_exactly, exact, take_numbers
+from symdecouple.numeric.samples.vectors import shifted_rows
+from symdecouple.stats import decoupled_moments, orthokurtosis
 
 
 @pytest.mark.parametrize(
@@ -102,23 +105,53 @@ def test_lists_that_numpy_would_round_stay_exact() -> None:
     assert take_numbers([2**60, 2**60 + 1]).array.dtype == np.int64
 
 
-def test_centring_keeps_the_gaps_and_the_ties() -> None:
-    values, ties = centre_exactly([10**200, 10**200, 10**200 + 1, 10**200 + 3, 10**200 + 3])
-    assert ties == (2, 2)
+def test_centring_keeps_the_gaps() -> None:
+    values = centre_exactly([10**200, 10**200, 10**200 + 1, 10**200 + 3, 10**200 + 3], [1] * 5)
     assert np.array_equal(values / -values[0], [-1, -1, 0, 2, 2])
-    assert np.array_equal(centre_exactly([5, 5])[0], [0, 0])
-
-
-def test_ties_are_counted_before_rounding() -> None:
-    tiny = Fraction(1, 10**40)
-    values, ties = centre_exactly([Fraction(0), tiny, Fraction(1), 1 + tiny])
-    assert ties == (1, 1) and values[0] == values[1]
+    assert np.array_equal(centre_exactly([5, 5], [1, 1]), [0, 0])
 
 
 def test_the_centre_is_where_half_of_the_weight_is_reached() -> None:
     """There values keep all their digits: 1/3 beside 0, though the range is 10**30."""
     values = [Fraction(0), Fraction(1, 3), Fraction(10**30), Fraction(2 * 10**30)]
-    centred, _ = centre_exactly(values, [1, 3, 1, 1])
+    centred = centre_exactly(values, [1, 3, 1, 1])
     assert centred[1] == 0 and centred[0] < 0
-    assert centre_exactly(values)[0][2] == 0
-    assert np.array_equal(centre_exactly(values, [1, 1, 1, 1])[0], centre_exactly(values)[0])
+    assert centre_exactly(values, [1, 1, 1, 1])[2] == 0
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint64])
+@pytest.mark.parametrize("bits", [3, 50, 53, 54, 63, 64])
+def test_integers_of_many_rows_are_shifted_as_one_by_one(kind: type, bits: int) -> None:
+    draws = np.random.default_rng(bits).integers(0, 2**bits - 1, (7, 6), dtype=np.uint64, endpoint=True)
+    rows = (draws + np.uint64(2**63 - 2**bits if bits < 63 else 0)).astype(kind)
+    rows[0] = [np.iinfo(kind).min] + 5 * [np.iinfo(kind).max]
+    found = shifted_rows(rows, True)
+    for i, row in enumerate(rows.tolist()):
+        middle = sorted(row)[3]
+        assert found[i][0].tolist() == [float(v - middle) for v in row]
+        assert found[i][1] == Fraction(sum(row), 6)
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint64])
+@pytest.mark.parametrize("bits", [3, 40, 53, 54, 63, 64])
+@pytest.mark.parametrize("masked", [False, True])
+def test_moments_of_integers_are_rounded_once(kind: type, bits: int, masked: bool) -> None:
+    draws = np.random.default_rng(bits).integers(0, 2**bits - 1, (7, 9), dtype=np.uint64, endpoint=True)
+    rows = (draws + np.uint64(2**63 - 2**bits if bits < 63 else 0)).astype(kind)
+    given = np.ma.array(rows, mask=np.arange(63).reshape(rows.shape) % 5 == 1) if masked else np.ma.array(rows)
+    found = decoupled_moments(given, order=2, axis=1)
+    for row, (mean, variance) in zip(given, found.tolist(), strict=True):
+        values = list(map(Fraction, row.compressed().tolist()))
+        middle = sum(values) / len(values)
+        assert mean == float(middle)
+        assert variance == float(sum((v - middle) ** 2 for v in values) / len(values))
+
+
+def test_integers_near_the_largest_do_not_cost_much_more_than_others() -> None:
+    small = np.random.default_rng(0).integers(0, 2**60, 200_000)
+    taken = []
+    for rows in (small >> 10, small >> 10, small + 2**60):
+        began = time.process_time()
+        orthokurtosis(rows)
+        taken.append(time.process_time() - began)
+    assert taken[2] < 10 * taken[1] + 0.3
