@@ -8,7 +8,7 @@ integers.
 
 *Moment k, the lower ones held.* A path can end only where k - 1 distinct values are left, and which end a sample has is
 told by its ties (`tied_range`): the highest or the lowest of all samples with these ties. That is counted once a row,
-where it is likely or near; no step decides it.
+where it is near; no step decides it.
 """
 
 from __future__ import annotations
@@ -27,12 +27,11 @@ from symdecouple.numeric.moments.out_of_reach import beyond_any_sample, needed, 
 from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = [
-    "beyond_end", "is_heavy", "kurtosis_range", "orthokurtosis_range", "pulled_apart", "refused_at_once",
+    "beyond_end", "kurtosis_range", "orthokurtosis_range", "pulled_apart", "refused_at_once",
     "saturated_skewness", "skewness_interval", "skewness_range",
 ]
 
 _FEW = 1e-7  # D_(k-1)/h_(2k-2) below which distinct values are counted: rounding leaves four digits of it, at least
-_HEAVY = 0.5  # share of the least and the largest value, times the fourth moment that is wanted: below, it can be had
 _LOOKED_UP, _GOALS = 128, 4  # samples and goals up to which ranges are looked up before a path is followed
 
 
@@ -190,16 +189,6 @@ def refused_at_once(
             if told is not None:
                 refused.setdefault(int(i), told)
     return refused
-
-
-def is_heavy(z: FloatArray, weights: Weights, goal: FloatArray, first: FloatArray) -> NDArray[np.bool_]:
-    """Rows (R, N) whose fourth moment may not rise to goal[4] for ties at the ends: to be counted before a step."""
-    if len(goal) != 5:
-        return np.zeros(len(z), dtype=np.bool_)
-    share = 1 / z.shape[1] if weights is None else weights
-    ends = sum((z == end(z, axis=1, keepdims=True)) * share for end in (np.min, np.max))
-    heavy: NDArray[np.bool_] = (np.sum(ends, axis=1) * goal[4] > _HEAVY) & (goal[4] > first)
-    return heavy
 
 
 def _too_few(goal: FloatArray, count: int, value: float, n_samples: int | None) -> Outcome:

@@ -117,7 +117,6 @@ def climb(
     goal: Sequence[float],
     *,
     weights: Weights = None,
-    ends: tuple[FloatArray, FloatArray] | None = None,
     compiled: bool = False,
     rtol: float = RTOL,
     store: bool = False,
@@ -135,8 +134,6 @@ def climb(
         Standardized reference moments 0..order - 1.
     weights : array (R, N), optional
         Of the entries.
-    ends : pair of arrays (R,), optional
-        Minimum and maximum of each sample, where they are known; without weights.
     compiled : bool
         Whether rows that need no care are moved by `moment_path_kernel`, those at level 3 in place; without weights.
     rtol : float
@@ -147,7 +144,7 @@ def climb(
         Whether level 3 keeps its slopes.
     """
     impose = compiled_impose_skewness if compiled else partial(impose_skewness, weights=weights)
-    skew = impose(rows, goal[3], ends=ends, with_slope=with_slope)
+    skew = impose(rows, goal[3], with_slope=with_slope)
     ladder = Ladder(np.full((order + 1, len(rows)), np.nan), skew, np.zeros(len(rows)), refusals=dict(skew.refusals))
     ladder.moments[:4], grown = np.array(goal[:4])[:, None], ladder.grown
     quick = CompiledLevels(skew.values, goal[:order], ladder.moments, grown) if compiled else None
@@ -222,8 +219,7 @@ def standardized_rows(
                          dtype=np.intp)
     if len(which):
         weights = None if matrix.weights is None else _taken(matrix.weights, which)
-        ends = (_taken(matrix.low, which), _taken(matrix.high, which)) if weights is None else None
-        ladder = climb(_taken(matrix.values, which), order, goal, weights=weights, ends=ends,
+        ladder = climb(_taken(matrix.values, which), order, goal, weights=weights,
                        compiled=compiled and weights is None)
         values[which, 3:] = ladder.moments[4:].T
         refusals.update((int(which[i]), outcome) for i, outcome in ladder.refusals.items())

@@ -14,7 +14,7 @@ Rows are standardized: mean and variance are held, and all is near 1.
 
 *What ends a path.* At a critical point p_(k-1) vanishes on the sample: k-1 distinct values are left, apart from
 rounding. A target behind it is not attainable on this path; the value that was reached is its limit to about twelve
-digits. Rows where that is likely beforehand are counted at once, the others as soon as they crowd (`out_of_reach`).
+digits. Rows are counted as soon as they crowd (`out_of_reach`).
 
 *What errors do.* A path that pulls near values apart takes errors with it, by the exponential of the integral of its
 derivative by the value, along each value. Where the error of its steps would grow beyond 1e-9 it is followed again in
@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from symdecouple.errors import InvalidInput, Outcome
-from symdecouple.numeric.moments.attainable import is_heavy, pulled_apart, refused_at_once
+from symdecouple.numeric.moments.attainable import pulled_apart, refused_at_once
 from symdecouple.numeric.moments.growth import ALLOWED, MOST_GROWTH, SURELY
 from symdecouple.numeric.moments.hankel import (
     RESIDUAL,
@@ -202,10 +202,10 @@ def follow(
     moment not attainable
     """
     with np.errstate(all="ignore"):
-        course, there, refusals, ends = _begun(rows, k, targets, held, weights)
-        refused = np.zeros(len(there), dtype=np.bool_)
-        refused[[*refusals, *ends]] = True
-        moving = np.flatnonzero(~(refused | there))
+        course, there, refusals = _begun(rows, k, targets, held, weights)
+        ends, stays = dict[int, float](), there.copy()
+        stays[list(refusals)] = True
+        moving = np.flatnonzero(~stays)
         tolerance, begun = np.full(len(there), rtol), _stretch(course, course.start[moving], moving)[0]
         tolerance[moving] = np.clip(GROWN * np.exp(-FALLING * begun.max(axis=1, initial=0.0)), min(FINE, rtol), rtol)
         path, growth = Path.standing(course.start), np.ones(len(there))
@@ -218,7 +218,7 @@ def follow(
         values[moving] = path.values[moving]
         arrived = (path.ending == End.REACHED) & (residual <= RESIDUAL)
         growth[~arrived] = 1
-        refusals |= {i: _why(course, path, i) for i in {*moving[~arrived[moving]].tolist(), *ends}}
+        refusals |= {i: _why(course, path, i) for i in moving[~arrived[moving]].tolist()}
         refusals |= {int(i): pulled_apart(k) for i in np.flatnonzero(growth * grown > ALLOWED.get())}
         gone = sorted(refusals)
         residual[gone] = np.where(np.isfinite(residual[gone]), residual[gone], np.inf)
@@ -242,7 +242,7 @@ def refused_beforehand(
     {0: 'moment not attainable', 1: 'too few distinct values'}
     """
     with np.errstate(all="ignore"):
-        course, there, refused, _ = _begun(rows, k, targets, held, None)
+        course, there, refused = _begun(rows, k, targets, held, None)
         left = [i for i in range(len(rows)) if i not in refused and not there[i]]
         counted = {i: why_out_of_reach(course.goal[:, i], float(course.first[i]), course.groups(i), rows.shape[1])
                    for i in left}
@@ -251,18 +251,14 @@ def refused_beforehand(
 
 def _begun(
     rows: FloatArray, k: int, targets: ArrayLike, held: ArrayLike, weights: Weights
-) -> tuple[Course, NDArray[np.bool_], dict[int, Outcome], dict[int, float]]:
-    """The course, which rows are there, those refused, and what moment k ends at where heavy ties stop it."""
+) -> tuple[Course, NDArray[np.bool_], dict[int, Outcome]]:
+    """The course, which rows are there, and those refused."""
     if k < 3:
         raise InvalidInput(f"k={k} was given, at least 3 is expected; shift and scale impose moments 1 and 2")
     rows = np.ascontiguousarray(rows, dtype=np.float64)
     course = Course.of(rows, k, targets, held, weights)
     there = residuals(course.start, course.goal, weights) <= RESIDUAL
-    refused = refused_at_once(course.start, weights, course.goal, course.first, there)
-    heavy = is_heavy(course.start, weights, course.goal, course.first) & ~there
-    heavy[list(refused)] = False
-    ends = {i: end_before(course.goal[:, i], course.groups(i)) for i in np.flatnonzero(heavy).tolist()}
-    return course, there, refused, {i: end for i, end in ends.items() if end is not None}
+    return course, there, refused_at_once(course.start, weights, course.goal, course.first, there)
 
 
 # --- the path ---

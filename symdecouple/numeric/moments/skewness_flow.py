@@ -69,7 +69,6 @@ def impose_skewness(
     *,
     weights: FloatArray | None = None,
     quick: Quick | None = None,
-    ends: tuple[FloatArray, FloatArray] | None = None,
     with_slope: bool = True,
 ) -> Skewed:
     """Move each sample along its skew flow to a given skewness; mean 0 and population variance 1.
@@ -89,8 +88,6 @@ def impose_skewness(
         entry of weight 0 goes where the minimum goes.
     quick : Quick, optional
         Tried first, without weights: the compiled kernel of `skewness_kernel`.
-    ends : pair of arrays (R,), optional
-        Minimum and maximum of each row, where they are known; without weights.
     with_slope : bool
         Whether slopes are asked for: they take as much memory as the rows.
 
@@ -133,7 +130,7 @@ def impose_skewness(
     wanted = np.broadcast_to(wanted, (len(samples),))
     slope = np.empty((len(samples), samples.shape[1] if with_slope else 0))
     answer = Skewed(np.empty(samples.shape), slope, np.full(len(samples), np.nan))
-    matrix = _matrix(samples, answer.refusals, weights, ends)
+    matrix = _matrix(samples, answer.refusals, weights)
     left = np.delete(np.arange(len(samples)), list(answer.refusals)) if answer.refusals else np.arange(len(samples))
     if len(left):
         raised, lift, unit = lifted(matrix)
@@ -153,18 +150,12 @@ def impose_skewness(
     return answer
 
 
-def _matrix(
-    samples: FloatArray, refusals: dict[int, Outcome], weights: FloatArray | None,
-    ends: tuple[FloatArray, FloatArray] | None,
-) -> SampleMatrix:
+def _matrix(samples: FloatArray, refusals: dict[int, Outcome], weights: FloatArray | None) -> SampleMatrix:
     if samples.shape[1] < 2:
         refusals.update(dict.fromkeys(range(len(samples)), SINGLE if samples.shape[1] else EMPTY))
         return SampleMatrix(samples, np.empty(0), np.empty(0))
     with np.errstate(invalid="ignore"):
-        if weights is not None:
-            matrix = SampleMatrix.weighted(samples, weights)
-        else:
-            matrix = SampleMatrix.of(samples) if ends is None else SampleMatrix(samples, *ends)
+        matrix = SampleMatrix.of(samples) if weights is None else SampleMatrix.weighted(samples, weights)
     for i in np.flatnonzero(~np.isfinite(matrix.low) | ~np.isfinite(matrix.high)).tolist():
         refusals[i] = NAN_INPUT if np.isnan(samples[i]).any() else INFINITE
     return matrix

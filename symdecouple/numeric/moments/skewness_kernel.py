@@ -92,11 +92,9 @@ def skewness_imposer(n_elements: int) -> Callable[..., Skewed]:
     return compiled_impose_skewness if KERNELS.are_wanted(n_elements) else impose_skewness
 
 
-def compiled_impose_skewness(
-    rows: ArrayLike, targets: ArrayLike, *, ends: tuple[FloatArray, FloatArray] | None = None, with_slope: bool = True
-) -> Skewed:
+def compiled_impose_skewness(rows: ArrayLike, targets: ArrayLike, *, with_slope: bool = True) -> Skewed:
     """`impose_skewness`, compiled on the first call unless it is on the disk."""
-    return impose_skewness(rows, targets, quick=_settle, ends=ends, with_slope=with_slope)
+    return impose_skewness(rows, targets, quick=_settle, with_slope=with_slope)
 
 
 def _settle(matrix: SampleMatrix, which: IntArray, unit: IntArray, target: FloatArray, answer: Skewed) -> None:

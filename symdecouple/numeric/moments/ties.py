@@ -14,7 +14,6 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symdecouple.errors import Outcome
 from symdecouple.numeric.moments.attainable import beyond_end, skewness_interval
@@ -26,7 +25,6 @@ __all__ = ["Tied", "Ties", "count_ties", "exact_sum", "is_clear", "shares_at_end
 Tied: TypeAlias = Any  # int, or Fraction of the weight
 
 _CLEAR = 2.0**-40  # of a skewness: what no rounding of shares or targets amounts to
-_TOGETHER = 2**16  # entries compared at a time
 _COUNTED = 1e6  # of a skewness: beyond, nobody has as many samples
 _LOW_BITS = 26  # a mantissa of 53 bits in two parts, whose sums are exact in 64 bits
 
@@ -46,20 +44,8 @@ def count_ties(matrix: SampleMatrix) -> tuple[IntArray, IntArray]:
     """How many entries of each row equal its minimum and its maximum, by exact comparison of the input."""
     if matrix.ties is not None:
         return matrix.ties
-    return _count_equal(matrix.values, matrix.low), _count_equal(matrix.values, matrix.high)
-
-
-def _count_equal(rows: NDArray[Any], ends: FloatArray) -> IntArray:
-    """Entries of each row that equal its end; few as a rule, and so found one by one."""
-    n_rows, n_samples = rows.shape
-    count = np.zeros(n_rows, dtype=np.intp)
-    step = max(1, _TOGETHER // n_samples)
-    for first in range(0, n_rows, step):
-        part = slice(first, first + step)
-        for i in range(0, n_samples, _TOGETHER):
-            equal = rows[part, i : i + _TOGETHER] == ends[part, None]
-            count[part] += np.bincount(np.flatnonzero(equal) // equal.shape[1], minlength=len(equal))
-    return count
+    low, high = (np.count_nonzero(matrix.values == end[:, None], axis=1) for end in (matrix.low, matrix.high))
+    return low, high
 
 
 @dataclass(frozen=True, slots=True)
