@@ -48,13 +48,12 @@ from symdecouple.numeric.paths.integrate import End, Path, Step, integrate
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = [
-    "FALLING", "FINE", "GROWN", "MOST_STEPS", "REACH", "REDONE", "RESIDUAL", "RTOL", "SETTLED", "SHARP", "Course",
+    "FALLING", "FINE", "GROWN", "REACH", "REDONE", "RESIDUAL", "RTOL", "SETTLED", "SHARP", "Course",
     "Followed", "follow", "refused_beforehand",
 ]
 
 RTOL = 1e-10  # local error of a step in standard deviations, estimated large: 1e-9 in moments to order 6, and to spare
 FINE = 1e-11  # the same where the path pulls values apart from the start, and where samples are asked for
-MOST_STEPS = 400  # of a path; ordinary ones take one to twenty
 _CORRECTIONS = 4  # at an end; the path leaves 1e-11, of which two leave nothing
 _FAR = 1e-3  # gap beyond which Newton's method may fail
 FALLING = 0.7  # a path's growth to that of its first velocity: their logarithms, at least, on samples of many laws
@@ -156,7 +155,6 @@ def follow(
     grown: float | FloatArray = 1.0,
     rtol: float = RTOL,
     store: bool = False,
-    max_steps: int = MOST_STEPS,
 ) -> Followed:
     """Move the k-th moment of standardized rows to its target along the gradient that moments 1..k-1 leave free.
 
@@ -178,8 +176,6 @@ def follow(
         Local error of a step, in standard deviations.
     store : bool
         Keep the steps for `moment_path_adjoint.pullback`.
-    max_steps : int
-        After which a path has not converged.
 
     Returns
     -------
@@ -209,7 +205,7 @@ def follow(
         tolerance, begun = np.full(len(there), rtol), _stretch(course, course.start[moving], moving)[0]
         tolerance[moving] = np.clip(GROWN * np.exp(-FALLING * begun.max(axis=1, initial=0.0)), min(FINE, rtol), rtol)
         path, growth = Path.standing(course.start), np.ones(len(there))
-        tape = _integrate(course, path, growth, ends, moving, tolerance, store, max_steps)
+        tape = _integrate(course, path, growth, ends, moving, tolerance, store)
         path = replace(path, tape=_sharpened(course, path, growth, ends, tolerance, tape, grown))
         path.ending[list(ends)] = End.OVER
         residual = residuals(course.start, course.goal, weights)
@@ -266,7 +262,7 @@ def _begun(
 
 def _integrate(
     course: Course, path: Path, growth: FloatArray, ends: dict[int, float], moving: IntArray, tolerance: FloatArray,
-    store: bool, max_steps: int = MOST_STEPS,
+    store: bool,
 ) -> tuple[Step, ...]:
     """Write where the rows named in `moving` come to, and how much errors grew; returns the steps, if kept.
 
@@ -300,7 +296,6 @@ def _integrate(
         after_step=after_step,
         is_over=is_over,
         together=_TOGETHER,
-        max_steps=max_steps,
         store=store,
     )
     for name in ("values", "reached", "ending", "steps", "failed"):

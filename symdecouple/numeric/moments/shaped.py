@@ -21,7 +21,7 @@ from symdecouple.numeric.moments.hankel import Weights, taken
 from symdecouple.numeric.moments.kurtosis_ends import kurtosis_ends
 from symdecouple.numeric.moments.kurtosis_path import EXACT, between_ends, settled, statistics_gap
 from symdecouple.numeric.moments.kurtosis_refused import CORNER, crowded, near_boundary, refused_kurtosis
-from symdecouple.numeric.moments.moment_path import MOST_STEPS, follow
+from symdecouple.numeric.moments.moment_path import follow
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, mean_power, standardized_entries
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
 from symdecouple.numeric.moments.skewness_kernel import skewness_imposer
@@ -29,7 +29,6 @@ from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = ["MET", "OFF_PATH", "Shaped", "shaped_rows"]
 
-_FEWER_STEPS = 60  # to a kurtosis: rows that take more are put between the ends in the time of some ten steps
 _THERE = 4e-15  # of Mean|z|^j: a sample is there already
 OFF_PATH = Outcome(True, "off the path", "the path crowds beyond float64: order and ties are kept, and the statistics "
                    "are met, by a sample between both ends of the range that is not on the path of the given one")
@@ -154,8 +153,7 @@ class _Sorted:
     def _followed(self, z: FloatArray, which: IntArray, goal: FloatArray) -> tuple[FloatArray, dict[int, Outcome]]:
         """Rows at the end of the narrow path of the last moment, NaN where they do not come there, and why not."""
         share, k = taken(self.share, which), len(goal) - 1
-        done = follow(z, k, goal[k], held=goal[1:k], weights=share,
-                      max_steps=_FEWER_STEPS if k == 4 else MOST_STEPS)
+        done = follow(z, k, goal[k], held=goal[1:k], weights=share)
         kept = np.delete(np.arange(len(which)), list(done.refusals))
         if len(kept):
             done.values[kept] = settled(done.values[kept], goal[:, kept], taken(share, kept))
