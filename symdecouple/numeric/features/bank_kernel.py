@@ -1,8 +1,8 @@
 """The compiled kernel of a bank on signals and images: its outputs, the gradients of features, and their projection.
 
-Five times as fast as NumPy on forty-five moments of an image of 64 x 64 numbers: a line stays in the first cache while
-all taps are added up, and gradients stay in the second one while they are projected. A signal is an image of height 1.
-The functions are plain Python and can be read, and run, as such.
+Ten times as fast as NumPy on forty-five moments of an image of 64 x 64 numbers: three taps are added up in one loop
+over all of the image, and gradients stay in the second cache while they are projected. A signal is an image of height
+1, without kernels along columns. The functions are plain Python and can be read, and run, as such.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _BLOCK = 704  # numbers that stay in the first cache, a few fields at a time
 
 
 class Bank(NamedTuple):
-    """Taps along both axes (B, T), the lags of the first of them (B, 2); of each feature its band, power, and gain."""
+    """Taps along both axes (B, T or 0), lags of the first of them (B, 2); of each feature its band, power, and gain."""
 
     columns: FloatArray
     rows: FloatArray
@@ -62,7 +62,7 @@ def bank_fields(images: FloatArray, bank: Bank, outputs: FloatArray, means: Floa
 def _reach(first: IntArray, n_taps: int) -> int:
     reach = 0
     for lag in first:
-        reach = max(reach, abs(lag), abs(lag + n_taps - 1))
+        reach = max(reach, -lag, lag + n_taps - 1)
     return reach
 
 
@@ -76,7 +76,7 @@ def _filter(plane: FloatArray, bank: Bank, b: int, turn: int, tall: FloatArray, 
     n, reach = height * width, (len(plane) - height * width) // 2
     begin = (len(tall) - n) // 2
     rows, columns = bank.rows[b], bank.columns[b]
-    flat, middle = plane[reach : reach + n], tall[begin : begin + n]
+    flat, middle = plane[reach : reach + n], tall[begin : begin + n] if len(columns) else out.ravel()
     first, lag = reach - turn * bank.first[b, 1], bank.first[b, 1]
     for t in range(0, len(rows), 3):
         _take(rows[t : t + 3], plane, first - turn * t, -turn, middle, t)
