@@ -172,7 +172,7 @@ class BankFeatures:
 
     @cached_property
     def _bank(self) -> Bank:
-        lines = [(Line((1.0,), 0), *line)[-2:] for line in self.bands]
+        lines = [(Line((), 0), *line)[-2:] for line in self.bands]
         columns, rows = (_padded([pair[axis].taps for pair in lines]) for axis in range(2))
         first = np.array([[line.first for line in pair] for pair in lines], dtype=np.intp)
         return Bank(columns, rows, first, self.index, self.powers, self.gains)
