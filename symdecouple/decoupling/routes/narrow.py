@@ -113,7 +113,9 @@ class NarrowRoute(Route):
         if self.moments is None or not 3 <= k <= len(self.moments):
             return seen
         if k == 3 or row.dtype == object:
-            seen = judged_by_ties(row, k, self.moments.coordinates(targets), seen)
+            with np.errstate(all="ignore"):
+                point = self.moments.coordinates(targets)
+            seen = judged_by_ties(row, k, point, seen)
         if k != 3 or not seen.reason.startswith(("beyond ", "no convergence")):
             return seen
         return replace(seen, detail=f'{seen.detail}; or leave it to path="auto", which has a closed form here')

@@ -33,8 +33,7 @@ from symdecouple.numeric.samples.frames import numbers_in
 
 __all__ = ["Numbers", "centre_exactly", "check_choice", "elsewhere", "ends_of", "exact", "for_arrays", "fractions_of",
            "holds_more", "is_elsewhere", "is_exact_in_float64", "library_of", "missing_entries", "nearest",
-           "plan_elsewhere",
-           "shifted_exactly", "shifted_integers", "spans_of", "take_numbers"]
+           "plan_elsewhere", "shifted_exactly", "shifted_integers", "spans_of", "take_numbers"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _PLAIN = frozenset({np.ndarray, np.ma.MaskedArray, list, tuple, float, int, np.float64})
