@@ -29,6 +29,7 @@ from symdecouple.families.moments import MomentCoordinates
 from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.kernels.compile import as_part_of
+from symdecouple.numeric.moments.out_of_reach import fallen_together
 from symdecouple.numeric.perturbing import Perturbation, RefusedRow, SecondTry
 from symdecouple.numeric.samples.batch import SINGLE, NanPolicy, OnRefusal
 from symdecouple.numeric.samples.intake import check_choice, fractions_of, is_elsewhere, library_of, plan_elsewhere
@@ -122,6 +123,8 @@ class Running:
         for r, symptom in found.refusals.items():
             own, row = found.values[r] if is_feature else None, batch.rows[index[r]]
             outcome = self.application.judged(row, symptom, own) if not batch.is_doubled else SINGLE
+            if batch.given is not None:
+                outcome = fallen_together(batch.given[index[r]], row, outcome)
             if self.perturbation is None or batch.is_doubled:
                 batch.refusals[int(index[r])] = outcome
             else:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symdecouple.errors import InvalidInput, Outcome
+from symdecouple.numeric.moments.out_of_reach import fallen_together
 from symdecouple.numeric.samples.batch import (
     Answer,
     Axis,
@@ -22,10 +23,11 @@ from symdecouple.numeric.samples.batch import (
     OnRefusal,
     RowValues,
     SampleMatrix,
+    as_rows,
     reduce_rows,
 )
 from symdecouple.numeric.samples.exact_means import put_exact
-from symdecouple.numeric.samples.intake import Numbers
+from symdecouple.numeric.samples.intake import Numbers, shifted_exactly
 from symdecouple.numeric.samples.kinds import Values
 from symdecouple.numeric.samples.weights import WeightRows
 
@@ -87,6 +89,11 @@ class Orders:
 
         def after(answer: Answer, given: Numbers, axes: tuple[int, ...], weighed: WeightRows | None) -> None:
             put_exact(answer, given, axes, weighed, self.order, self.added)
+            if weighed is None and given.masked is None and given.array.dtype.kind in "iuO":
+                rows = as_rows(given.array, axes)
+                for i, seen in answer.refusals.items():
+                    if (shifted := shifted_exactly(rows[i])) is not None:
+                        answer.refusals[i] = fallen_together(rows[i], shifted[0], seen)
             if self.perturbation is not None and answer.refusals:
                 from symdecouple.stats.perturbed import try_perturbed
 

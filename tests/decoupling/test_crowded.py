@@ -52,6 +52,18 @@ def test_values_rounded_to_one_are_no_ties() -> None:
     assert outcome.reason == "moment not attainable" and "4 of them tied" in outcome.detail
 
 
+@pytest.mark.parametrize("row", [
+    np.array([3, 14, 20, 2**60 + 8, 2**60 + 9, 2**60 + 15]), [Fraction(1, 3), 1, 2, 10**40, 10**40 + 1, 10**40 + 2]])
+def test_exact_numbers_rounded_to_one_are_no_ties(row: Any) -> None:
+    """Three of six values at an end are the limit of what has no skewness; here they only come to one float64."""
+    for found in PLAN.transform, PLAN.normalize, sd.stats.decoupled_moments:
+        assert found(row, on_refusal="return")[1][0].reason == "beyond float64"
+    assert abs(PLAN.transform(row, dps=20, on_refusal="raise")[3] - 1) < 1e-19
+    assert sd.stats.orthokurtosis(row) == 1
+    for found in PLAN.transform, sd.stats.decoupled_moments:
+        assert found([2**60 + k for k in (0, 0, 0, 1, 2)], on_refusal="return")[1][0].reason == "no zero-skew point"
+
+
 def test_what_no_sample_of_this_size_has_is_seen_before_a_step_is_made() -> None:
     """Where float64 rounds values to one, too; the step by step search takes half a minute."""
     for row in [0, 1e-17, 1, 2, 5], [0, 1, 2, 3, 5]:

@@ -18,6 +18,8 @@ __all__ = ["beyond_any_sample", "comes_to", "end_before", "fallen_together", "gr
            "why_out_of_reach"]
 
 _WHATEVER = "whatever the ties"
+_BY_TIES = {"critical point", "limit only", "moment not attainable", "no zero-skew point", "not attainable",
+            "skewness out of reach", "too few distinct values", "two-valued", "zero variance"}
 _ALONE = 8  # outer groups that are not merged where most are
 
 
@@ -146,8 +148,7 @@ def fallen_together(row: Any, moved: Any, seen: Outcome, digits: str = "float64"
     >>> why.reason
     'beyond float64'
     """
-    is_told = _WHATEVER in seen.detail or seen.reason.startswith("beyond ")
-    if is_told or len(np.unique(moved)) >= len(np.unique(row)):
+    if seen.reason not in _BY_TIES or _WHATEVER in seen.detail or len(np.unique(moved)) >= len(np.unique(row)):
         return seen
     return Outcome(False, f"beyond {digits}", "values of the sample are so near to each other that they came to one "
                    "number on the way; tie those that are meant to be equal, or take more digits (dps= of a plan)")

@@ -75,6 +75,8 @@ class Batch:
         Rows with an answer.
     means : dict
         Row to exact mean, of rows that float64 would round: their median was taken off before.
+    given : array (R, N) or None
+        The rows as they were given, where there are such.
     barred : dict
         Rows that are refused for what is asked of them.
     hint : str
@@ -95,6 +97,7 @@ class Batch:
     refusals: dict[int, Outcome] = field(default_factory=dict)
     notes: dict[int, Outcome] = field(default_factory=dict)
     means: dict[int, Fraction] = field(default_factory=dict)
+    given: NDArray[Any] | None = None
     barred: dict[int, Outcome] = field(default_factory=dict)
     hint: str = ""
     is_doubled: bool = False
@@ -153,6 +156,7 @@ class Batch:
                 barred.setdefault(int(i), ROUNDED)
         means = {i: mean for i, (_, mean) in shifted.items()}
         return cls(name, kept, rows, axes, grid, single, array.dtype.kind in "iub", means=means,
+                   given=taken if means else None,
                    barred=barred, hint=doubtful_axes(array.shape, axes) if isinstance(axis, str) and ndim == 1 else "")
 
     def open_rows(self) -> Iterator[int]:
