@@ -81,8 +81,9 @@ class EnergyProblems:
         """How features depend on each other at the active frequencies of a row."""
         if row not in self._known:
             shares = self.spectrum.shares[row]
-            is_whole = bool(shares[self.offset :].all())
-            self._known[row] = _whole(self.bands, self.offset) if is_whole else dependence_of(self.bands, shares > 0)
+            first = self.offset or int(shares[0] == 0)  # of images without their mean, that is all that is silent
+            is_whole = bool(shares[first:].all())
+            self._known[row] = _whole(self.bands, first) if is_whole else dependence_of(self.bands, shares > 0)
         return self._known[row]
 
     def screened(self, level: int) -> dict[int, Outcome]:

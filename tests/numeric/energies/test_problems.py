@@ -78,3 +78,22 @@ def test_wide_solutions_ask_no_linear_program(monkeypatch: pytest.MonkeyPatch) -
     assert not level.refusals
     assert float(np.ptp(level.parameters[0] @ energies.bands.columns)) > 50
     np.testing.assert_allclose(energies.values(level.values)[0], targets, rtol=1e-11)
+
+
+@pytest.mark.parametrize("n_silent", [0, 1, 2])
+def test_images_without_their_mean_ask_once_a_bank_what_depends(n_silent: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Looking at all active frequencies of each image took longer than all nine levels."""
+    asked, found = list[bool](), energy_problems.dependence_of
+
+    def counted(columns: Columns, is_active: NDArray[np.bool_] | slice) -> object:
+        asked.append(isinstance(is_active, slice))
+        return found(columns, is_active)
+
+    monkeypatch.setattr(energy_problems, "dependence_of", counted)
+    rng = np.random.default_rng(4)
+    power = rng.random((5, 9)) + 0.1
+    power[:, :n_silent] = 0
+    rows = np.fft.irfft(np.sqrt(power) * np.exp(1j * np.pi * rng.integers(0, 2, (5, 9))), n=16)
+    energies = Energies(Bands(rng.random((3, 9)), (16,)))
+    assert energies.decouple(rows, np.ones(3)).values.shape == (5, 3)
+    assert asked == ([True] if n_silent < 2 else [False] * 5)
