@@ -37,6 +37,7 @@ from symdecouple.numeric.moments.skewness_series import (
     NEAREST,
     ORDER,
     farthest_pole,
+    first_pole,
     propose_pole,
     solve_series,
     stride_pole,
@@ -225,7 +226,9 @@ def _root(row: Any, low: float, high: float, target: float, chunk: Any, work: An
     if accepted:
         pole = min(pole, STRAIGHT)
     else:
-        pole, factor = pole * (lift / unit) if is_near else np.inf, lift
+        if not is_near:
+            pole = first_pole(_as_tuple(a), mean, deviation, top, target)
+        pole, factor = pole * (lift / unit), lift
     scale, offset = (-factor, -high * factor) if is_turned else (factor, low * factor)
     if not accepted:
         top = high * factor - low * factor
