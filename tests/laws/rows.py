@@ -62,14 +62,9 @@ def exact(row: Array) -> list[Fraction]:
 
 def classical(row: Array, order: int, weights: Sequence[int] | None = None) -> list[Any]:
     """Mean, variance, and standardized central moments, by fractions up to the last root."""
-    ratios, counts = [float(v).as_integer_ratio() for v in row], list(weights or [1] * len(row))
-    unit = max(below for _, below in ratios)  # powers of two: whole numbers of 1/unit
-    whole, n = [above * (unit // below) for above, below in ratios], sum(counts)
-    total = sum(v * w for v, w in zip(whole, counts, strict=True))
-    gaps = [n * v - total for v in whole]  # n times the distance from the mean
-    mean, central = Fraction(total, n * unit), [
-        Fraction(sum(w * gap**k for gap, w in zip(gaps, counts, strict=True)), n * (n * unit) ** k)
-        for k in range(2, order + 1)]
+    values = [v for v, w in zip(exact(row), weights or [1] * len(row), strict=True) for _ in range(w)]
+    mean = sum(values) / len(values)
+    central = [sum((v - mean) ** k for v in values) / len(values) for k in range(2, order + 1)]
     with mp.workdps(40):
         found = [mp.mpf(c.numerator) / c.denominator for c in (mean, *central)]
         return [*found[:2], *(c / mp.sqrt(found[1]) ** k for k, c in enumerate(found[2:], 3))]

@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 from numpy import ma
 
-from symdecouple import InvalidInput
+from symdecouple import InvalidInput, stats
 from tests.laws.rows import FUNCTIONS, Array, Function, drawn
+from tests.laws.test_rows import near
 
 each = pytest.mark.parametrize("name", FUNCTIONS)
 
@@ -139,6 +140,17 @@ def test_what_plans_return_of_masked_samples_is_masked_where_they_are() -> None:
     assert precise.residual.shape == (2, 3) and abs(precise - values).max() < 1e-12
     with pytest.raises(InvalidInput, match="whole samples"):
         plan.transform(rows, checkpoint="none")
+
+
+@pytest.mark.parametrize("statistic", [stats.skewness, stats.kurtosis, stats.orthokurtosis, stats.decoupled_moments])
+def test_entries_of_no_weight_are_not_there(statistic: Any) -> None:
+    rows, weights = drawn("normal", 3, 24, 5), np.resize([1.0, 0, 2], 24)
+    rows[:, 1] = 1e300
+    found = statistic(rows, axis=1, weights=weights)
+    expected = statistic(rows[:, weights > 0], axis=1, weights=weights[weights > 0])
+    near(np.reshape(found, (3, -1)), np.reshape(expected, (3, -1)), 1e-12)
+    _, outcomes = statistic(rows, axis=1, weights=np.zeros(24), on_refusal="return")
+    assert {outcome.reason for outcome in outcomes} == {"no weight"}
 
 
 SOME = ("orthokurtosis", "decoupled, 6", "plan of four moments", "narrow path", "energies", "filter moments")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -10,7 +11,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from symdecouple.stats import circular_shape, log_shape, orthokurtosis
+from symdecouple.errors import InvalidInput, RefusalWarning, Refused
+from symdecouple.stats import CircularShape, circular_shape, log_shape, orthokurtosis
 
 ANGLES = np.array([-2.9, -1.0, 0.3, 0.8, 2.8, 2.1, -0.4])
 # Directions of 76 turtles after laying their eggs, degrees (Stephens 1969; Fisher 1993, B.3).
@@ -140,14 +142,38 @@ def test_weights_are_repetitions_and_shares_decide() -> None:
     assert reason.reason == "no barycentre" and circular_shape([0, 1, 2], weights=[1.99, 1, 1]).tail < 1
 
 
-def test_refusals_say_the_share() -> None:
-    _, (tied, far) = circular_shape([[0, 0, 1, 2], [0, 1, np.inf, 2]], axis=1, on_refusal="return")
-    assert "share of 0.5" in tied.detail and far.reason == "infinite value"
+def test_axes_missing_values_and_types() -> None:
+    block = np.random.default_rng(5).normal(size=(4, 9, 3))
+    found = circular_shape(block, axis=1, keepdims=True)
+    assert isinstance(found, CircularShape) and found.tail.shape == found.odd.shape == (4, 1, 3)
+    assert found.tail[2, 0, 1] == circular_shape(block[2, :, 1]).tail  # to the last bit, whatever the batch
+    assert circular_shape(block, axis=(0, 1)).odd.shape == (3,)
+    assert isinstance(circular_shape(ANGLES).tail, float)
+    holed = np.append(ANGLES, np.nan)
+    assert np.isnan(circular_shape(holed)).all()
+    assert circular_shape(holed, nan_policy="omit") == circular_shape(ANGLES)
+    assert circular_shape(np.ma.masked_invalid(holed)) == circular_shape(ANGLES)
+    with pytest.raises(InvalidInput, match="NaN"):
+        circular_shape(holed, nan_policy="raise")
+    single = circular_shape(ANGLES.astype(np.float32))
+    assert single.tail.dtype == np.float32 and single.tail == pytest.approx(circular_shape(ANGLES).tail, rel=1e-6)
+    exact = circular_shape([Fraction(29, 10), Decimal("0.3"), mpmath.mpf(1), 2, Fraction(5)])
+    assert exact == pytest.approx(circular_shape([2.9, 0.3, 1, 2, 5]), abs=1e-14)
 
 
 def test_angles_of_many_turns_in_exact_numbers() -> None:
     far = 10**40
     assert circular_shape([far, far + 1, far + 2, far + 4]) == pytest.approx(circular_shape([0, 1, 2, 4]), abs=1e-13)
+
+
+def test_refusals_warn_raise_or_return() -> None:
+    with pytest.warns(RefusalWarning, match="share of 0.5"):
+        assert np.isnan(circular_shape([[0, 0, 1, 2], [0, 1, 2, 4]], axis=1).tail).tolist() == [True, False]
+    with pytest.raises(Refused, match="no barycentre"):
+        circular_shape([0, 0, 1, 2], on_refusal="raise")
+    with pytest.raises(InvalidInput, match="complex"):
+        circular_shape([1j, 2, 3])
+    assert circular_shape([0, 1, np.inf], on_refusal="return")[1][0].reason == "infinite value"
 
 
 # --- positive numbers -------------------------------------------------------------------------------------------

@@ -45,6 +45,15 @@ def test_normal_samples_have_uncorrelated_estimates() -> None:
     assert np.abs(np.corrcoef(found.estimate.T) - np.eye(4)).max() < 0.18
 
 
+@pytest.mark.parametrize(
+    ("change", "powers"), [(lambda x: x + 1e6, (1, 2, 0, 0)), (lambda x: 1e150 * x, (1, 2, 0, 0)),
+                           (lambda x: 1e-150 * x, (1, 2, 0, 0))], ids=["offset", "large", "small"])
+def test_units_and_offsets_change_nothing_else(change: Any, powers: tuple[int, ...]) -> None:
+    one, other = estimate_moments(X[0]), estimate_moments(change(X[0]))
+    unit = (change(X[0]).std() / X[0].std()) ** np.array(powers)
+    assert other.standard_error == pytest.approx(one.standard_error * unit, rel=1e-9)
+
+
 def test_weights() -> None:
     """Counts are repetitions, equal ones nothing, and 0 leaves out; otherwise ratios matter and each is one value."""
     x, weights = X[0], np.random.default_rng(3).integers(0, 4, 60)
@@ -62,10 +71,20 @@ def test_weights() -> None:
     assert estimate_moments(x, 1, weights=1000 * weights).standard_error == pytest.approx(mean.standard_error)
 
 
-def test_missing_values_are_not_counted() -> None:
+def test_missing_values_and_masks() -> None:
     x = X.copy()
     x[1, :7] = np.nan
-    assert estimate_moments(x, axis=1, nan_policy="omit").n_samples.tolist() == [60, 53, 60]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        handed_on, left_out = estimate_moments(x, axis=1), estimate_moments(x, axis=1, nan_policy="omit")
+        masked = estimate_moments(np.ma.masked_invalid(x), axis=1)
+    assert np.isnan(handed_on.standard_error[1]).all() and np.isfinite(handed_on.standard_error[[0, 2]]).all()
+    expected = estimate_moments(x[1, 7:])
+    for found in (left_out, masked):
+        assert found.n_samples.tolist() == [60, 53, 60]
+        assert np.array_equal(found.covariance[1], expected.covariance)
+    with pytest.raises(InvalidInput, match="hold NaN"):
+        estimate_moments(x, axis=1, nan_policy="raise")
 
 
 def test_exact_numbers_have_the_errors_of_their_distances() -> None:

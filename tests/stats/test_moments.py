@@ -115,7 +115,25 @@ def test_many_equal_entries_move_as_their_values() -> None:
     assert np.array_equal(decoupled_moments(a, axis=1)[1], decoupled_moments(a[1]))
 
 
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_shapes(function: object) -> None:
+    a = np.random.default_rng(9).normal(size=(11, 16, 12))
+    assert function(a, 5).shape == (16, 12, 5)  # type: ignore[operator]
+    assert function(a, 5, axis=1).shape == (11, 12, 5)  # type: ignore[operator]
+    assert function(a, 5, axis=(0, 1)).shape == (12, 5)  # type: ignore[operator]
+    assert function(a, 5, axis=None).shape == (5,)  # type: ignore[operator]
+    assert function(a, 5, axis=1, keepdims=True).shape == (11, 1, 12, 5)  # type: ignore[operator]
+    assert function(np.empty((0, 9)), 5, axis=1).shape == (0, 5)  # type: ignore[operator]
+    assert function(np.array([1.0, 2, 4, 8, 9]), 1).shape == (1,)  # type: ignore[operator]
+
+
 # --- odd input --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["i1", "i2", "i8", "f4", ">f8", "g"])
+def test_numbers_of_any_type(kind: str) -> None:
+    found = decoupled_moments(np.array(SAMPLE, dtype=kind))
+    assert found == pytest.approx(expected(CASES[0]), rel=1e-6 if kind == "f4" else 1e-10)
 
 
 @pytest.mark.parametrize("number", [Fraction, Decimal, int])
@@ -125,6 +143,16 @@ def test_mean_and_variance_of_exact_numbers_keep_their_place_and_unit(number: ty
     exact = expected(CASES[0])
     assert values == pytest.approx([1e30, 9 * exact[1], *exact[2:]], rel=1e-10)
     assert standardized_moments(np.array([2**62 + v for v in SAMPLE]), 2) == pytest.approx([2.0**62, exact[1]], 1e-14)
+
+
+def test_nan_policies_and_masks() -> None:
+    a = np.array([*SAMPLE, np.nan])
+    for function in FUNCTIONS:
+        assert np.isnan(function(a)).all()
+        assert np.array_equal(function(a, nan_policy="omit"), function(np.array(SAMPLE, dtype=float)))
+        assert np.array_equal(function(np.ma.masked_invalid(a)), function(np.array(SAMPLE, dtype=float)))
+        with pytest.raises(InvalidInput, match="hold NaN"):
+            function(a, nan_policy="raise")
 
 
 @pytest.mark.parametrize("order", [0, 13, 2.5, "4", True, None])

@@ -1,5 +1,6 @@
 """Tests of normality: simulated normal samples, ranks and SciPy as oracles."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import scipy.stats as st
 
 from symdecouple.errors import InvalidInput, Refused
 from symdecouple.numeric.moments.normal_null import SMALLEST_TABLED, null_of, simulated, skewness_score
-from symdecouple.stats import normality_test, orthokurtosis_test, skewness
+from symdecouple.stats import normality_test, orthokurtosis, orthokurtosis_test, skewness
 
 X = np.random.default_rng(1).standard_normal((6, 40))
 
@@ -78,7 +79,7 @@ def test_the_score_of_the_skewness_is_scipys() -> None:
 
 
 def test_results_are_as_in_scipy() -> None:
-    """A named pair, and alternatives; the statistic is the score that the p value is of."""
+    """A named pair; axes, alternatives, NaN, masks; the statistic is the score that the p value is of."""
     statistic, pvalue = orthokurtosis_test(X, axis=1)
     assert pvalue == pytest.approx(2 * st.norm.sf(np.abs(statistic)), rel=1e-12)
     assert np.array_equal(orthokurtosis_test(X.T).pvalue, pvalue)
@@ -88,6 +89,15 @@ def test_results_are_as_in_scipy() -> None:
     expected = st.skewtest(X, axis=1).statistic ** 2 + statistic**2
     assert both.statistic == pytest.approx(expected, rel=1e-10)
     assert np.ndim(orthokurtosis_test(X[0]).pvalue) == 0
+    gaps = X.copy()
+    gaps[0, 5], gaps[2, :30] = np.nan, np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.isnan(normality_test(gaps, axis=1).pvalue).tolist() == [True, False, True, False, False, False]
+        for found in (normality_test(gaps, axis=1, nan_policy="omit"),
+                      normality_test(np.ma.masked_invalid(gaps), axis=1)):
+            assert found.pvalue[0] == normality_test(np.delete(X[0], 5)).pvalue
+            assert found.pvalue[2] == normality_test(X[2, 30:]).pvalue
 
 
 def test_a_monte_carlo_method_of_scipy_is_taken() -> None:
@@ -131,7 +141,16 @@ def test_samples_without_an_answer_say_why(function: Any, given: Any, reason: st
     ("options", "said"),
     [({"alternative": "up"}, "two-sided"), ({"method": "exact"}, "MonteCarloMethod"), ({"method": 999}, "MonteCarlo"),
      ({"method": st.PermutationMethod()}, "MonteCarloMethod"),
-     ({"method": st.MonteCarloMethod(n_resamples=99, rvs=np.zeros)}, "without rvs")])
+     ({"method": st.MonteCarloMethod(n_resamples=99, rvs=np.zeros)}, "without rvs"),
+     ({"nan_policy": "drop"}, "omit"), ({"on_refusal": "ignore"}, "return"), ({"axis": 3}, "axis=3")])
 def test_what_is_no_argument_is_said(options: Any, said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
         orthokurtosis_test(X, **options)
+
+
+def test_the_answer_does_not_feel_unit_and_place() -> None:
+    one = normality_test(X, axis=1).pvalue
+    for other in (1e-150 * X, 1e150 * X, X + 1e4, -X, np.asfortranarray(X)):
+        assert normality_test(other, axis=1).pvalue == pytest.approx(one, rel=1e-8)
+    assert normality_test(np.float32(X), axis=1).pvalue.dtype == np.float32
+    assert orthokurtosis(X, axis=1).shape == (6,)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from symdecouple.errors import InvalidInput
+from symdecouple.errors import InvalidInput, RefusalWarning, Refused
 from symdecouple.stats import (
     kurtosis,
     kurtosis_range,
@@ -54,6 +55,27 @@ def test_both_ends_of_any_samples_are_attained(n_samples: int) -> None:
         assert (low, high) == pytest.approx((float(orthokurtosis(middle)), float(orthokurtosis(spread))), rel=1e-13)
 
 
+def test_known_numbers() -> None:
+    assert skewness_range(5) == (-1.5, 1.5)
+    assert kurtosis_range(5) == pytest.approx((7 / 6, 13 / 4), rel=1e-15)
+    assert orthokurtosis_range(8) == (1, 4) and orthokurtosis_range(9) == (9 / 8, 9 / 2)
+    assert skewness_range([0, 0, 0, 1, 2]).low == pytest.approx(1 / np.sqrt(6), rel=1e-14)
+    assert orthokurtosis_range([1, 2, 3, 4, 5, 9, 9, 9]).high == pytest.approx(62 / 35, rel=1e-13)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_samples_lie_in_the_ranges_of_their_ties(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(1, 4, 7)
+    rows = np.array([np.repeat(np.sort(rng.standard_t(2, size=7)), counts) for _ in range(200)])
+    ranges = [of(rows[0]) for of in ALL]
+    for (low, high), statistic in zip(ranges, (skewness, kurtosis, orthokurtosis), strict=True):
+        values, _ = statistic(rows, axis=1, on_refusal="return")
+        values = values[np.isfinite(values)]
+        assert low < high or np.isnan(low)
+        assert np.all((low < values) & (values < high)) or not len(values)
+
+
 def test_kurtosis_of_ties_is_that_of_optimization_over_ordered_values() -> None:
     for counts in ([2, 1, 2], [1, 2, 3, 1], [4, 1, 4], [1, 1, 1, 5], [3, 1, 1, 1, 3]):
         shares, low, high = np.array(counts) / sum(counts), np.inf, -np.inf
@@ -84,6 +106,41 @@ def test_ranges_do_not_feel_place_unit_or_order(of: Any) -> None:
 
 
 @pytest.mark.parametrize("of", ALL)
+def test_whole_weights_are_repetitions(of: Any) -> None:
+    x, weights = np.array([1.0, 2, 4, 5, 9]), np.array([2, 1, 3, 1, 2])
+    assert tuple(of(x, weights=weights)) == pytest.approx(tuple(of(np.repeat(x, weights))), rel=1e-12)
+    assert of(np.r_[x, 77.0], weights=np.r_[weights, 0]) == of(x, weights=weights)
+    assert tuple(of(x, weights=[Fraction(w, 7) for w in weights.tolist()])) == pytest.approx(
+        tuple(of(x, weights=weights)), rel=1e-12)
+
+
+def test_axes_and_shapes() -> None:
+    a = np.random.default_rng(0).integers(0, 5, (4, 12, 3)).astype(float)
+    for of in ALL:
+        (low, high), _ = of(a, axis=1, on_refusal="return")
+        assert low.shape == high.shape == (4, 3)
+        (kept, _), _ = of(a, axis=1, keepdims=True, on_refusal="return")
+        assert kept.shape == (4, 1, 3)
+        (one, _), _ = of(a[2, :, 1], on_refusal="return")
+        np.testing.assert_array_equal(one, low[2, 1])
+    assert skewness_range(a, axis=None).low.shape == ()
+
+
+def test_float32_gives_float32() -> None:
+    assert skewness_range(np.arange(5, dtype=np.float32)).low.dtype == np.float32
+
+
+@pytest.mark.parametrize("of", ALL)
+def test_missing_values(of: Any) -> None:
+    x = [1.0, 2, np.nan, 4, 4.5]
+    low, high = of(x)
+    assert np.isnan(low) and np.isnan(high)
+    assert of(x, nan_policy="omit") == of([1.0, 2, 4, 4.5])
+    with pytest.raises(InvalidInput, match="nan_policy='raise'"):
+        of(x, nan_policy="raise")
+
+
+@pytest.mark.parametrize("of", ALL)
 @pytest.mark.parametrize("given", [1, 0, -3, 7.0, 2.5, True, "7", None, np.float64(8)])
 def test_what_is_no_number_of_samples_is_refused(of: Any, given: Any) -> None:
     with pytest.raises(InvalidInput, match="a whole number N of 2 or more"):
@@ -94,6 +151,16 @@ def test_what_is_no_number_of_samples_is_refused(of: Any, given: Any) -> None:
 def test_weights_with_a_number_are_refused(of: Any) -> None:
     with pytest.raises(InvalidInput, match="weights were given with N=5"):
         of(5, weights=[1, 2])
+
+
+@pytest.mark.parametrize("of", ALL)
+def test_constant_samples_have_no_range(of: Any) -> None:
+    with pytest.warns(RefusalWarning, match="zero variance") as caught:
+        low, _ = of([[1.0, 2, 3], [4, 4, 4]], axis=1)
+    assert caught[0].filename == __file__
+    assert np.isfinite(low[0]) and np.isnan(low[1])
+    with pytest.raises(Refused, match="zero variance"):
+        of([4.0, 4, 4], on_refusal="raise")
 
 
 def test_without_zero_skewness_there_is_no_orthokurtosis() -> None:

@@ -6,20 +6,25 @@ import json
 import subprocess
 import sys
 import warnings
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
+import mpmath
 import numpy as np
 import pytest
+import sympy
 from hypothesis import assume, given, strategies as st
 
-from symdecouple.errors import RefusalWarning
+from symdecouple.errors import InvalidInput, RefusalWarning, Refused
 from symdecouple.stats import kurtosis, orthokurtosis, skewness
 from tests.stats import oracle
 
 TABLE = json.loads((Path(__file__).parents[1] / "data" / "orthokurtosis.json").read_text(encoding="utf-8"))
+STATISTICS = [skewness, kurtosis, orthokurtosis]
 
 integers = st.lists(st.integers(-1000, 1000), min_size=3, max_size=20)
+floats = st.lists(st.floats(-1e6, 1e6).map(lambda v: round(v, 3)), min_size=3, max_size=20)
 
 
 def is_solvable(sample: list[int] | list[float]) -> bool:
@@ -72,6 +77,20 @@ def test_hard_samples_agree_with_the_oracle(name: str) -> None:
     assert abs(float(orthokurtosis(-sample) / expected - 1)) < 1e-14
 
 
+def test_the_orthokurtosis_of_a_symmetric_sample_is_its_kurtosis() -> None:
+    half = np.random.default_rng(4).normal(size=50)
+    sample = np.concatenate([half, -half])
+    assert orthokurtosis(sample) == pytest.approx(kurtosis(sample), rel=1e-14)
+
+
+@given(floats)
+def test_the_orthokurtosis_stays_in_its_range(sample: list[float]) -> None:
+    assume(is_solvable(sample))
+    n = len(sample)
+    lowest = 1 if n % 2 == 0 else n / (n - 1)
+    assert lowest * (1 - 1e-14) <= orthokurtosis(sample) <= n / 2 * (1 + 1e-14)
+
+
 # --- laws -------------------------------------------------------------------------------------------------------
 
 
@@ -103,10 +122,64 @@ def test_any_finite_sample_has_a_value_or_a_reason(sample: list[float]) -> None:
 # --- odd input --------------------------------------------------------------------------------------------------
 
 SAMPLE = [1, 2, 3, 5, 8, 13]
+EXPECTED = 1.71862957167935719965
 
 
-def test_integers_whose_range_no_integer_holds() -> None:
-    assert orthokurtosis(np.array([-(2**63), 2**63 - 1, 5], dtype=np.int64)) == pytest.approx(1.5, rel=1e-13)
+@pytest.mark.parametrize("kind", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8", ">f8", ">i4", "g"])
+def test_numbers_of_any_type(kind: str) -> None:
+    assert orthokurtosis(np.array(SAMPLE, dtype=kind)) == pytest.approx(EXPECTED, rel=1e-13 if kind != "f4" else 1e-7)
+
+
+@pytest.mark.parametrize("kind", ["u1", "i2"])
+def test_small_integers_are_converted_not_wrapped(kind: str) -> None:
+    image = np.random.default_rng(8).integers(0, 255, size=(64, 64)).astype(kind)
+    for statistic in STATISTICS:
+        assert statistic(image, axis=None) == statistic(image.astype(float), axis=None)
+
+
+def test_integers_past_the_reach_of_float64() -> None:
+    for offset in (2**53, 2**60, 2**62):
+        assert orthokurtosis(np.array(SAMPLE, dtype=np.int64) + offset) == pytest.approx(EXPECTED, rel=1e-13)
+    assert orthokurtosis(np.array(SAMPLE, dtype=np.uint64) + np.uint64(2**64 - 20)) == pytest.approx(
+        EXPECTED, rel=1e-13
+    )
+    assert orthokurtosis([10**200 + v for v in SAMPLE]) == pytest.approx(EXPECTED, rel=1e-13)
+    assert orthokurtosis([10**200 * v for v in SAMPLE]) == pytest.approx(EXPECTED, rel=1e-13)
+    extremes = np.array([-(2**63), 2**63 - 1, 5], dtype=np.int64)
+    assert orthokurtosis(extremes) == pytest.approx(1.5, rel=1e-13)
+
+
+@pytest.mark.parametrize("number", [Fraction, Decimal, mpmath.mpf, sympy.Integer, sympy.Float], ids=repr)
+def test_exact_numbers_of_other_libraries(number: type) -> None:
+    batch = np.array([[number(v) for v in SAMPLE], [number(2 * v) for v in SAMPLE]], dtype=object)
+    assert orthokurtosis(batch, axis=1) == pytest.approx([EXPECTED, EXPECTED], rel=1e-13)
+
+
+def test_exact_numbers_are_centred_before_they_are_rounded() -> None:
+    with mpmath.workdps(60):
+        sample = [mpmath.mpf(10) ** 40 + v for v in SAMPLE]
+    assert orthokurtosis(sample) == pytest.approx(EXPECTED, rel=1e-13)
+    assert orthokurtosis([sympy.sqrt(2) * v + sympy.Integer(10) ** 30 for v in SAMPLE]) == pytest.approx(
+        EXPECTED, 1e-13
+    )
+
+
+@pytest.mark.parametrize("a", [[True, False, True], ["1", "2", "3"], [1j, 2, 3], [None, 1, 2], [sympy.Symbol("a"), 1]])
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_what_is_no_sample_is_refused_as_input(a: list[object], statistic: object) -> None:
+    with pytest.raises(InvalidInput, match="real numbers are expected"):
+        statistic(a)  # type: ignore[operator]
+
+
+def test_nan_policies() -> None:
+    a = np.array([*SAMPLE, np.nan])
+    assert np.isnan(orthokurtosis(a))
+    assert orthokurtosis(a, nan_policy="omit") == orthokurtosis(SAMPLE)
+    assert orthokurtosis([*map(Fraction, SAMPLE), float("nan")], nan_policy="omit") == pytest.approx(
+        EXPECTED, rel=1e-13
+    )
+    with pytest.raises(InvalidInput, match="hold NaN"):
+        orthokurtosis(a, nan_policy="raise")
 
 
 # --- refusals ---------------------------------------------------------------------------------------------------
@@ -122,6 +195,13 @@ def test_the_warning_is_single_and_points_at_the_caller() -> None:
     assert str(warning.message).startswith("orthokurtosis: 4 of 5 samples refused, at 1, 2, 3, 4, the first: zero var")
     _, outcomes = orthokurtosis(rows, axis=1, on_refusal="return")
     assert [o.reason for o in outcomes] == ["", "zero variance", "no zero-skew point", "two-valued", "infinite value"]
+
+
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_raising_hands_over_what_was_computed(statistic: object) -> None:
+    with pytest.raises(Refused, match="zero variance") as caught:
+        statistic([[7] * 6, SAMPLE], axis=1, on_refusal="raise")  # type: ignore[operator]
+    assert caught.value.partial[1] == statistic(SAMPLE)  # type: ignore[operator]
 
 
 def test_no_heavy_import() -> None:

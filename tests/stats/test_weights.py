@@ -6,6 +6,7 @@ import warnings
 from fractions import Fraction
 from typing import Any
 
+import mpmath as mp
 import numpy as np
 import pytest
 import scipy.stats
@@ -14,7 +15,7 @@ from hypothesis import given, settings, strategies as st
 from symdecouple.stats import blest, decoupled_moments, kurtosis, orthokurtosis, skewness, standardized_moments
 from tests.stats import oracle
 from tests.stats.test_shape import hard_set
-from tests.stats.weighted import SAMPLE, WEIGHTS, Statistic, answer, equal
+from tests.stats.weighted import SAMPLE, WEIGHTS, N, Statistic, answer, equal, every
 
 SHAPES = [skewness, kurtosis, orthokurtosis]
 QUICK = [*SHAPES, standardized_moments, blest]
@@ -62,6 +63,43 @@ def test_hard_samples_agree_with_the_oracle(name: str) -> None:
     assert standardized_moments(sample, weights=weights) == pytest.approx(standardized_moments(repeated), rel=1e-11)
 
 
+def weighted_oracle(sample: list[float], weights: list[Any]) -> Any:
+    """Kurtosis at the zero of the skewness of x/(1 - t x), halving t: means with weights, in mpmath."""
+    with mp.workdps(200):
+        total = sum(map(Fraction, weights), Fraction(0))
+        p = [mp.mpf((Fraction(w) / total).numerator) / (Fraction(w) / total).denominator for w in weights]
+
+        def central(z: list[Any]) -> list[Any]:
+            mean = mp.fdot(z, p)
+            return [mp.fdot([(v - mean) ** k for v in z], p) for k in (2, 3, 4)]
+
+        mean = mp.fdot(map(mp.mpf, sample), p)
+        x = [mp.mpf(v) - mean for v in sample]
+        low, high = 1 / min(x), 1 / max(x)
+        for _ in range(600):
+            t = (low + high) / 2
+            low, high = (t, high) if central([v / (1 - t * v) for v in x])[1] < 0 else (low, t)
+        second, _, fourth = central([v / (1 - t * v) for v in x])
+        return fourth / second**2
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        [0.1, 0.7, 0.05, 0.4, 1e-3],
+        [1e-20, 0.2, 0.25, 0.25, 0.3],
+        [0.3, 0.2, 0.25, 0.25, 1e-55],
+        [0.5 - 2.0**-20, 0.2, 0.1, 0.1, 0.1],
+        [0.1, 0.1, 0.1, 0.2, 0.5 - 2.0**-50],
+        [0.1 * np.pi, 0.2 * np.pi, 0.3 * np.pi, 0.4 * np.pi, 0.5 * np.pi],
+    ],
+    ids=range(6),
+)
+def test_weights_of_any_size_against_mpmath(weights: list[float]) -> None:
+    sample = [0.0, 1.0, 2.5, 3.0, 7.0]
+    assert abs(float(orthokurtosis(sample, weights=weights) / weighted_oracle(sample, weights) - 1)) < 1e-13
+
+
 def test_a_long_row_takes_several_blocks() -> None:
     rng = np.random.default_rng(1)
     sample, weights = rng.lognormal(1, 2, 20_000), rng.integers(0, 3, 20_000)
@@ -72,6 +110,13 @@ def test_a_long_row_takes_several_blocks() -> None:
     moved = sample + 50 * (last == 1)
     mean, variance = (float(np.average(v, weights=last)) for v in (moved, (moved - np.average(moved, weights=last))**2))
     assert standardized_moments(moved, 2, weights=last) == pytest.approx([mean, variance], rel=1e-12)
+
+
+@every
+def test_equal_weights_are_none(function: Statistic) -> None:
+    for weight in (1, 0.3, 7e200):
+        found = function(SAMPLE, weights=np.full(N, weight))
+        assert found == pytest.approx(function(SAMPLE), rel=1e-11)
 
 
 def test_the_first_two_are_those_of_numpy() -> None:

@@ -14,9 +14,17 @@ import pytest
 from symdecouple.errors import InvalidInput, RefusalWarning, Refused
 from symdecouple.stats import decoupled_moments, orthokurtosis, standardized_moments
 from tests.stats import oracle
-from tests.stats.weighted import BY_ORDER, SAMPLE, WEIGHTS, Statistic, answer, equal, every
+from tests.stats.weighted import BY_ORDER, SAMPLE, WEIGHTS, N, Statistic, answer, equal, every
 
 # --- absent, missing, broadcast ---------------------------------------------------------------------------------
+
+
+@every
+@pytest.mark.parametrize("value", [1e300, -1e300, np.nan, np.inf])
+def test_what_weighs_nothing_is_not_there(function: Statistic, value: float) -> None:
+    """Neither in the sums nor among the ends; to the last bit."""
+    sample, weights = np.insert(SAMPLE, 4, value), np.insert(WEIGHTS, 4, 0)
+    assert equal(function(sample, weights=weights, nan_policy="raise"), function(SAMPLE, weights=WEIGHTS))
 
 
 @every
@@ -53,6 +61,13 @@ def test_weights_that_do_not_fit(function: Statistic, given: Any) -> None:
 
 
 @every
+@pytest.mark.parametrize("given", [[True] * N, ["1"] * N, [1j] * N, [[1], [2, 3]]])
+def test_weights_that_are_no_numbers(function: Statistic, given: Any) -> None:
+    with pytest.raises(InvalidInput, match="weights: "):
+        function(SAMPLE, weights=given)
+
+
+@every
 def test_nan_policies(function: Statistic) -> None:
     """NaN in the entry, in the weight, in both: the pair is gone."""
     a, w = SAMPLE.copy(), WEIGHTS.astype(float)
@@ -70,6 +85,14 @@ def test_nan_policies(function: Statistic) -> None:
     for entries, weights in ((a, WEIGHTS), (SAMPLE, w)):
         with pytest.raises(InvalidInput, match="hold NaN"):
             function(entries, weights=weights, nan_policy="raise")
+
+
+@every
+def test_single_precision_stays(function: Statistic) -> None:
+    found = function(SAMPLE.astype(np.float32), weights=WEIGHTS)
+    assert found.dtype == np.float32
+    assert found == pytest.approx(function(SAMPLE, weights=WEIGHTS).astype(np.float32), rel=1e-6)
+    assert function(SAMPLE, weights=WEIGHTS.astype(np.float32)).dtype == np.float64
 
 
 # --- exact numbers ----------------------------------------------------------------------------------------------

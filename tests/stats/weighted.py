@@ -16,6 +16,7 @@ BY_ORDER: list[Statistic] = [standardized_moments, blest, decoupled_moments]
 FUNCTIONS: list[Statistic] = [skewness, kurtosis, orthokurtosis, *BY_ORDER]
 SAMPLE = np.array([-15.0, -11, -9, -7, -4, -2, 0, 1, 3, 5, 8, 9, 12, 20])
 WEIGHTS = np.array([1, 1, 2, 2, 3, 1, 2, 4, 1, 3, 2, 2, 1, 1])
+N = len(SAMPLE)
 
 every = pytest.mark.parametrize("function", FUNCTIONS)
 

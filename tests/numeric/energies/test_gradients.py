@@ -66,6 +66,19 @@ def test_pullback_against_differences(mean: bool) -> None:
         assert level.pullback(covector)[0] @ v == pytest.approx(directional(function, x, v), abs=1e-9)
 
 
+def test_pullback_of_the_next_energy_is_its_decoupled_gradient() -> None:
+    shape = (10, 12)
+    energies = Energies(Bands(responses(TILS, shape), shape))
+    for unit in (1.0, 1e-150, 1e120):
+        rows, targets = unit * np.random.default_rng(3).normal(size=(2, 120)), np.full(9, unit**2)
+        gradients = energies.decouple(rows, targets).gradients()
+        for k in (1, 4, 8):
+            level = energies.normalize(rows, targets, level=k)
+            transforms = np.fft.rfft2(level.values.reshape(2, *shape)) * responses(TILS, shape)[k]
+            own = 2 / 120 * np.fft.irfft2(transforms, s=shape).reshape(2, 120)
+            np.testing.assert_allclose(level.pullback(own) / unit, gradients[:, k] / unit, atol=1e-13)
+
+
 @pytest.fixture(scope="module")
 def noise() -> tuple[Array, DecoupledEnergies]:
     rows = np.random.default_rng(0).normal(size=(200, 529))
@@ -84,6 +97,14 @@ def test_white_noise_decoupled(noise: tuple[Array, DecoupledEnergies]) -> None:
     rest = angles[:, 1:, 1:][:, *np.triu_indices(8, 1)]
     assert np.sqrt((rest**2).mean()) == pytest.approx(0.40, abs=0.02)
     assert not noise[1].refusals
+
+
+def test_on_the_reference_manifold_all_pairs_are_orthogonal(noise: tuple[Array, DecoupledEnergies]) -> None:
+    energies = Energies(noise[1].spectrum.bands)
+    rows = energies.normalize(noise[0][:10], np.ones(9)).values
+    gradients = energies.decouple(rows, np.ones(9)).gradients()
+    angles = degrees_from_orthogonal(np.einsum("rin,rjn->rij", gradients, gradients))
+    assert np.abs(angles[:, *np.triu_indices(9, 1)]).max() < 1e-11
 
 
 def test_refused_levels_are_nan_and_the_others_are_not() -> None:

@@ -1,4 +1,4 @@
-"""The way back from normalized signals: against the signals they came from."""
+"""The way back from normalized signals: against the signals they came from, and against levels one by one."""
 
 from __future__ import annotations
 
@@ -14,6 +14,49 @@ from symdecouple.numeric.energies.normalization import Energies
 from tests.numeric.energies.energy_banks import kernels, responses
 
 Array = NDArray[np.float64]
+
+
+def photograph(n: int, seed: int, units: float = 40.0) -> Array:
+    """A spectrum that falls like 1/f, as those of photographs do, and a mean."""
+    rng = np.random.default_rng(seed)
+    y, x = np.meshgrid(np.fft.fftfreq(n), np.fft.rfftfreq(n), indexing="ij")
+    noise = rng.normal(size=y.shape) + 1j * rng.normal(size=y.shape)
+    image = np.fft.irfft2(noise / np.maximum(np.hypot(x, y), 1 / n), (n, n))
+    return np.asarray(units * (image - image.mean()) / image.std() + 3 * units).ravel()
+
+
+@pytest.mark.parametrize("mean", [False, True], ids=["energies", "mean first"])
+def test_photographs_in_grey_levels_come_back_from_white_noise(mean: bool) -> None:
+    """Units of hundreds beside references of 1: at level 1 some gains are beyond float64."""
+    bank = Energies(Bands(responses(kernels(), (48, 48)), (48, 48)), mean)
+    references = np.r_[[0.0] * mean, np.ones(9)]
+    rows = np.stack([photograph(48, seed) for seed in range(3)])
+    values = bank.decouple(rows, references).values
+    back = returned(bank, bank.normalize(rows, references).values, references, values)
+    assert not back.refusals
+    np.testing.assert_allclose(back.values, rows, rtol=0, atol=1e-9 * 40)
+    assert (back.residual < 1e-13).all()
+
+
+def test_it_is_what_levels_one_by_one_give() -> None:
+    """Algorithm 5 as it is written, where every signal in between has float64 numbers."""
+    bank = Energies(Bands(responses(kernels(), (16, 12)), (16, 12)), mean=True)
+    one, *others, two, three = np.random.default_rng(3).normal(size=(5, 192)) + 0.2
+    references = bank.values(one[None])[0]
+    rows = bank.normalize(np.array(others), references).values
+    values = bank.decouple(np.array([two, three]), references).values
+    assert np.isfinite(rows).all() and np.isfinite(values).all()
+    step = rows
+    for level in range(10, 0, -1):
+        goals = np.tile(references, (2, 1))
+        goals[:, level - 1] = values[:, level - 1]
+        step = bank.normalize(step, goals[:, :level]).values
+    found = returned(bank, rows, references, values)
+    np.testing.assert_allclose(found.values, step, atol=1e-12)
+    spectra = [np.abs(np.fft.rfft2(r.reshape(-1, 16, 12))[..., 1:, 1:]) for r in (rows, found.values)]
+    gains = 2 * np.log(spectra[1] / spectra[0])
+    weights = np.tensordot(found.parameters, responses(kernels(), (16, 12)), axes=1)[..., 1:, 1:]
+    np.testing.assert_allclose(gains, weights, rtol=0, atol=1e-10)
 
 
 @settings(max_examples=40, deadline=None)

@@ -1,4 +1,4 @@
-"""Energies: the convex normalization converges from anywhere, and says what has no normalization."""
+"""Energies: the convex normalization against flows, minimizers, closed forms, and what has no normalization."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings, strategies as st
 from numpy.typing import NDArray
-from scipy.optimize import nnls
+from scipy.integrate import solve_ivp
+from scipy.optimize import brentq, nnls
 
 from symdecouple.errors import InvalidInput
 from symdecouple.numeric.energies.frequencies import Bands
@@ -19,7 +20,85 @@ Array = NDArray[np.float64]
 RNG = np.random.default_rng(7)
 
 
+def narrow_path(matrices: list[Array], y: Array, targets: Array, *, mean: bool = False) -> Array:
+    """The projected gradient flow, level by level, by an integrator of SciPy."""
+    n = len(y)
+    if mean:
+        y = y - y.mean() + targets[0]
+    for k, matrix in enumerate(matrices[: len(targets) - mean]):
+        distance = targets[k + mean] - y @ matrix @ y / n
+
+        def slope(_: float, y: Array, k: int = k, distance: float = distance) -> Array:
+            own = 2 / n * matrices[k] @ y
+            fixed = [np.ones(n)] * mean + [a @ y for a in matrices[:k]]
+            basis = np.linalg.qr(np.array(fixed).T)[0] if fixed else np.zeros((n, 0))
+            across = own - basis @ (basis.T @ own)
+            return np.asarray(distance * across / (across @ own))
+
+        y = solve_ivp(slope, (0, 1), y, method="DOP853", rtol=1e-13, atol=1e-14).y[:, -1]
+    return y
+
+
+def circulant(eigenvalues: Array, shape: tuple[int, ...]) -> Array:
+    """The matrix of a feature from its eigenvalues: columns are images of unit vectors."""
+    n = int(np.prod(shape))
+    axes = tuple(range(1, len(shape) + 1))
+    units = np.fft.rfftn(np.eye(n).reshape(n, *shape), axes=axes)
+    return np.fft.irfftn(units * eigenvalues, s=shape, axes=axes).reshape(n, n).T
+
+
 # --- where it leads ---
+
+
+@pytest.mark.parametrize("mean", [False, True])
+def test_the_flow_leads_to_the_minimum(mean: bool) -> None:
+    shape = (5, 6)
+    bank = responses(kernels()[:4], shape)
+    image = RNG.normal(size=30) + 0.5
+    targets = np.array([0.2] * mean + [1.0, 0.7, 1.1, 0.9])
+    level = Energies(Bands(bank, shape), mean).normalize(image[None], targets)
+    path = narrow_path([circulant(w, shape) for w in bank], image, targets, mean=mean)
+    np.testing.assert_allclose(level.values[0], path, atol=2e-11)
+
+
+def test_autocorrelations_have_negative_eigenvalues() -> None:
+    n, lags = 16, (0, 1, 3)
+    waves = np.cos(2 * np.pi * np.outer(lags, np.arange(n // 2 + 1)) / n)
+    row = np.cumsum(RNG.normal(size=n))
+    energies = Energies(Bands(waves, (n,)))
+    by_hand = [np.mean(row * np.roll(row, k)) for k in lags]
+    np.testing.assert_allclose(energies.values(row[None])[0], by_hand, rtol=1e-13)
+    targets = np.array([1.0, -0.2, 0.1])
+    level = energies.normalize(row[None], targets)
+    path = narrow_path([circulant(w, (n,)) for w in waves], row, targets)
+    np.testing.assert_allclose(level.values[0], path, atol=1e-10)
+
+
+def test_two_complementary_filters_in_closed_form() -> None:
+    """The case of the source with 1/N^2 and N/2 in their places: one scalar root a level."""
+    n = 24
+    low = np.cos(np.pi * np.arange(n // 2 + 1) / n) ** 2
+    energies = Energies(Bands([low, 1 - low], (n,)))
+    row, (v1, v2) = RNG.normal(size=n), (0.6, 0.3)
+    whole = np.concatenate([low, low[n // 2 - 1 : 0 : -1]])
+    spectrum = np.fft.fft(row)
+
+    def energy(transform: Array, gain: Array) -> float:
+        return float(np.sum(gain * np.abs(transform) ** 2) / n**2)
+
+    t1 = brentq(lambda t: energy(spectrum * np.exp(2 / n * whole * t), whole) - v1, -99, 99, xtol=1e-14)
+    first = spectrum * np.exp(2 / n * whole * t1)
+
+    def second(t: float) -> Array:
+        moved = first * np.exp(2 / n * (1 - whole) * t)
+        return np.asarray(moved / np.sqrt(energy(moved, whole) / v1))
+
+    t2 = brentq(lambda t: energy(second(t), 1 - whole) - v2, -99, 99, xtol=1e-14)
+    one, two = (energies.normalize(row[None], [v1, v2], level=k) for k in (1, 2))
+    np.testing.assert_allclose(one.values[0], np.fft.ifft(first).real, atol=1e-13)
+    np.testing.assert_allclose(two.values[0], np.fft.ifft(second(t2)).real, atol=1e-13)
+    nu = n / 2 * np.log(np.sqrt(energy(first * np.exp(2 / n * (1 - whole) * t2), whole) / v1))
+    np.testing.assert_allclose(n / 4 * two.parameters[0], [t1 - nu, t2 - nu], rtol=1e-10)
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0, 1, 8]), st.booleans(), st.sampled_from([-100, -3, 0, 3, 100]))

@@ -20,7 +20,9 @@ from symdecouple.numeric.moments.attainable import (
 from symdecouple.numeric.moments.moment_path import follow
 from symdecouple.numeric.moments.out_of_reach import end_before, groups_of
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
+from symdecouple.numeric.moments.skewness_root import orthokurtosis_rows
 from symdecouple.numeric.paths.integrate import End
+from symdecouple.numeric.samples.batch import SampleMatrix
 
 HELD = (0.0, 1.0, 0.0, 3.0)
 
@@ -49,6 +51,29 @@ def test_the_ends_are_approached_and_never_passed() -> None:
         z -= z.mean()
         reached.append(np.mean(z**3) / np.mean(z**2) ** 1.5)
     assert low < min(reached) < low + 1e-4 and high - 1e-4 < max(reached) < high
+
+
+def test_no_sample_leaves_the_range_of_skewness() -> None:
+    assert skewness_range(5) == (-1.5, 1.5)
+    for n_samples in (3, 4, 10, 37):
+        low, high = skewness_range(n_samples)
+        assert high == pytest.approx((n_samples - 2) / math.sqrt(n_samples - 1), rel=1e-15)
+        x = np.random.default_rng(n_samples).standard_cauchy((500, n_samples)) ** 3
+        x -= x.mean(axis=1, keepdims=True)
+        skewness = np.mean(x**3, axis=1) / np.mean(x**2, axis=1) ** 1.5
+        assert low * (1 + 1e-13) <= skewness.min() and skewness.max() <= high * (1 + 1e-13)
+
+
+@pytest.mark.parametrize("n_samples", [3, 4, 5, 6, 9, 16])
+def test_orthokurtosis_ends_are_attained_and_never_passed(n_samples: int) -> None:
+    low, high = orthokurtosis_range(n_samples)
+    half, odd = divmod(n_samples, 2)
+    rows = np.array([[-1.0, 1] + [0] * (n_samples - 2), [-1] * half + [0] * odd + [1] * half], dtype=np.float64)
+    assert orthokurtosis_rows(SampleMatrix.of(rows)).values == pytest.approx([high, low], rel=1e-14)
+    rng = np.random.default_rng(n_samples)
+    rows = rng.standard_cauchy((500, n_samples)) ** rng.choice([1, 3], (500, 1))
+    values = orthokurtosis_rows(SampleMatrix.of(rows)).values
+    assert low * (1 - 1e-13) <= values.min() and values.max() <= high * (1 + 1e-13)
 
 
 def test_two_samples_are_two_valued() -> None:
@@ -133,6 +158,21 @@ def test_the_fifth_moment_is_given_up_on_the_way_at_the_value_it_would_stall_at(
     assert early.refusals == late.refusals and {o.reason for o in early.refusals.values()} == {"moment not attainable"}
     assert early.attained == pytest.approx(late.attained, rel=1e-9)
     assert np.all(early.path.steps + early.path.failed < 0.7 * (late.path.steps + late.path.failed))
+
+
+def test_what_is_attained_is_the_moment_of_the_end() -> None:
+    rows = at_level_3(tied_at_the_minimum(30, 12))
+    there = follow(rows, 4, 5.0, held=HELD[:3])
+    assert there.attained[0] == pytest.approx(three_atoms(12 / 30, 1 / 30), rel=1e-12)
+    assert there.refusals[0].reason == "moment not attainable" and np.isnan(there.values).all()
+
+
+def test_a_target_before_the_last_point_is_reached() -> None:
+    z = follow(at_level_3(tied_at_the_minimum(60, 19)), 4, 3.0, held=HELD[:3]).values
+    first, last = np.mean(z**5), follow(z, 5, 0.0, held=HELD).attained[0]
+    for share in (0.9, 0.999, 1 - 1e-6):
+        target = first + share * (last - first)
+        assert follow(z, 5, target, held=HELD).attained[0] == pytest.approx(target, rel=1e-11)
 
 
 def test_ties_decide_and_not_how_near_values_are() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.stats
 
 from symdecouple.numeric.moments.gradients import Gradients, project, pullback, standardized_gradients
 from symdecouple.numeric.moments.levels import climb, gaussian_moments
@@ -54,6 +55,27 @@ def test_decoupled_moments_are_nearly_orthogonal_where_standardized_ones_are_not
     assert exact.max() < 1e-10
 
 
+def test_each_order_is_orthogonal_to_what_the_level_below_holds() -> None:
+    """At the reference manifold a feature's gradient is projected: orthogonal to the gradients of all lower moments."""
+    z = impose_skewness(np.random.default_rng(4).gamma(1.0, size=(2, 60)), 0.0).values
+    z = follow(follow(z, 4, 3.0, held=GOAL[1:4]).values, 5, 0.0, held=GOAL[1:5]).values
+    g = decoupled_gradients(z, 6).gradients[:, 5]
+    for j in range(5):
+        size = np.vecdot(np.abs(z**j), np.abs(g))
+        assert np.all(np.abs(np.vecdot(z**j, g)) < 1e-11 * size)
+
+
+def test_pulling_back_one_covector_or_many() -> None:
+    rng = np.random.default_rng(6)
+    z = impose_skewness(rng.gamma(1.0, size=(3, 40)), 0.0).values
+    z[1] = np.resize([-1.0, 1.0], 40)
+    followed = follow(z, 4, 3.0, held=GOAL[1:4], store=True)
+    many = rng.normal(size=(2, 3, 40))
+    pulled = pullback(followed, many)
+    assert pulled[0] == pytest.approx(pullback(followed, many[0]), rel=1e-12, abs=1e-13, nan_ok=True)
+    assert np.isnan(pulled[:, 1]).all() and np.isfinite(pulled[:, [0, 2]]).all()
+
+
 def test_a_path_of_no_length_projects() -> None:
     z = impose_skewness(np.random.default_rng(7).normal(size=(2, 40)), 0.0).values
     there = follow(z, 4, 3.0, held=GOAL[1:4]).values
@@ -77,3 +99,16 @@ def test_weights_are_counts_of_equal_entries() -> None:
     found = pullback(few, density)
     assert few.path.steps[0] > 0
     assert np.repeat(found, counts, axis=2) / counts.sum() == pytest.approx(expected, abs=1e-13)
+
+
+def test_the_first_three_are_those_of_mean_variance_and_skewness() -> None:
+    x = np.random.default_rng(1).gamma(1.0, size=20)
+    found = decoupled_gradients(x[None], 4)
+    h = 1e-4
+    for i in range(20):
+        e = np.zeros(20)
+        e[i] = h
+        for k, statistic in enumerate((np.mean, np.var, scipy.stats.skew)):
+            difference = (statistic(x + e) - statistic(x - e)) / (2 * h)
+            assert found.gradients[0, k, i] == pytest.approx(difference, abs=1e-7)
+            assert found.values[0, k] == pytest.approx(statistic(x), rel=1e-13)

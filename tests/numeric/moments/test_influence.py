@@ -8,7 +8,7 @@ from scipy import stats
 from symdecouple.numeric.moments import influence
 from symdecouple.numeric.moments.influence import decoupled_influences, standardized_influences
 from symdecouple.numeric.moments.levels import gaussian_moments
-from symdecouple.stats import decoupled_moments, standardized_moments
+from symdecouple.stats import decoupled_moments, match, standardized_moments
 
 RNG = np.random.default_rng(5)
 NORMAL = stats.norm.ppf((np.arange(400) + 0.5) / 400)
@@ -48,6 +48,15 @@ def test_differences_by_weights_agree(name: str) -> None:
         assert np.abs(found.psi[0].mean(axis=1)).max() < 1e-10 * size.max()
 
 
+def test_the_orthokurtosis_has_a_closed_form_at_zero_skewness() -> None:
+    """psi = y^4 - 2 k y^2 + k - (4 m_5/(k - 1)) (y^3/3 - y), of a symmetric sample, where y is z and m_5 is 0."""
+    x = np.array([-5.0, -2, -1, 0, 1, 2, 5])
+    z = x / x.std()
+    kappa = (z**4).mean()
+    found = decoupled_influences(x[None], 4, goal(4))
+    assert found.psi[0, 3] == pytest.approx(z**4 - 2 * kappa * z**2 + kappa, abs=1e-12)
+
+
 def test_normal_laws_have_hermite_polynomials() -> None:
     """Nodes of Gauss and Hermite with their weights have all moments that enter: at every level from the start."""
     nodes, weights = hermite_e.hermegauss(24)
@@ -56,6 +65,13 @@ def test_normal_laws_have_hermite_polynomials() -> None:
         hermite = hermite_e.hermeval(nodes, [0] * k + [1])
         error = np.abs(found[k - 1] - hermite) / np.abs(hermite).max()
         assert error.max() < 1e-9, k
+
+
+def test_samples_that_are_at_a_level_are_no_exception() -> None:
+    """Kurtosis 3 to rounding, where the path has no step, and next to it."""
+    x = match(SAMPLES["near normal"], mean=0, variance=1, skewness=0, kurtosis=3).values
+    at, near = decoupled_influences(np.stack([x, x + 1e-9 * RNG.standard_normal(60)]), 6, goal(6)).psi
+    assert at == pytest.approx(near, abs=1e-6 * np.abs(near).max())
 
 
 def test_weights_are_repetitions() -> None:

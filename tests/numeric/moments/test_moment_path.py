@@ -11,7 +11,7 @@ from scipy.integrate import solve_ivp
 
 from symdecouple.errors import InvalidInput
 from symdecouple.numeric.moments.hankel import residuals
-from symdecouple.numeric.moments.moment_path import GROWN, REDONE, follow
+from symdecouple.numeric.moments.moment_path import GROWN, REDONE, RESIDUAL, follow
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
 from tests.numeric import moment_oracle
 
@@ -23,6 +23,10 @@ def at_level_3(rows: object) -> np.ndarray:
     return impose_skewness(np.atleast_2d(np.asarray(rows, dtype=np.float64)), 0.0).values
 
 
+def moments(rows: np.ndarray, k: int) -> np.ndarray:
+    return np.array([np.mean(rows**j, axis=1) for j in range(1, k + 1)]).T
+
+
 def test_the_oracle_agrees_with_the_reference_table() -> None:
     case = TABLE["decoupled_moments"][0]
     found = moment_oracle.decoupled(case["sample"], 6, digits=18, dps=40)
@@ -30,6 +34,20 @@ def test_the_oracle_agrees_with_the_reference_table() -> None:
 
 
 # --- what a path keeps ---
+
+
+@pytest.mark.parametrize("n_samples", [7, 64, 2000])
+@pytest.mark.parametrize("k", [4, 5])
+def test_all_moments_are_where_they_belong(n_samples: int, k: int) -> None:
+    z = at_level_3(np.random.default_rng(1).exponential(size=(3, n_samples)))
+    if k == 5:
+        z = follow(z, 4, 3.0, held=GAUSSIAN[:3]).values
+    there = follow(z, k, GAUSSIAN[k - 1], held=GAUSSIAN[: k - 1])
+    kept = [i for i in range(3) if i not in there.refusals]
+    assert kept
+    size = moments(np.abs(there.values[kept]), k)
+    assert np.all(np.abs(moments(there.values[kept], k) - GAUSSIAN[:k]) <= RESIDUAL * size)
+    assert np.all(there.residual[kept] <= RESIDUAL)
 
 
 def test_on_the_manifold_nothing_moves_by_a_bit() -> None:

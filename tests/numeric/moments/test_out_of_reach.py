@@ -10,6 +10,8 @@ from symdecouple.numeric.moments.moment_path import follow
 from symdecouple.numeric.moments.out_of_reach import _counted, _is_inside, groups_of, needed, why_out_of_reach
 from symdecouple.stats import decoupled_moments
 
+GAUSSIAN = (1.0, 0.0, 1.0, 0.0, 3.0, 0.0, 15.0, 0.0, 105.0)
+
 
 def said(sample: list[float], order: int, weights: list[float] | None = None) -> str:
     _, outcomes = decoupled_moments(sample, order=order, weights=weights, on_refusal="return")

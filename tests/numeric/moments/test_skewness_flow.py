@@ -120,6 +120,42 @@ def test_heavy_tails_meet_the_constraints(law: str, n_samples: int) -> None:
             assert kurtosis == pytest.approx(ortho.values, rel=1e-13)
 
 
+def test_the_slope_is_the_derivative_at_a_fixed_map() -> None:
+    """Three points of the sample fix the map; its derivative is then known everywhere."""
+    x = np.random.default_rng(6).exponential(size=20)
+    answer = impose(x[None], -0.5)
+    z, slope = answer.values[0], answer.slope[0]
+    with mp.workdps(50):
+        p = [mp.mpf(float(v)) for v in x]
+        q = [mp.mpf(float(v)) for v in z]
+        i, j, k = 0, 7, 13  # (a x + b) - z (c x + 1) = 0 at three points
+        a, b, c = mp.lu_solve(
+            mp.matrix([[p[n], 1, -q[n] * p[n]] for n in (i, j, k)]), mp.matrix([q[n] for n in (i, j, k)])
+        )
+        for n in range(20):
+            assert float((a * p[n] + b) / (c * p[n] + 1) - q[n]) == pytest.approx(0, abs=1e-13)
+            assert float((a - b * c) / (c * p[n] + 1) ** 2) == pytest.approx(slope[n], rel=1e-11)
+
+
+@pytest.mark.parametrize("n_samples", [5, 50, 1000])
+@pytest.mark.parametrize("law", ["cauchy", "lognormal", "normal"])
+def test_the_way_there_and_back(law: str, n_samples: int) -> None:
+    """Largest error eps g/w: as much of the sample as z holds."""
+    rng = np.random.default_rng(n_samples)
+    for _ in range(5):
+        x = {
+            "cauchy": rng.standard_cauchy(n_samples),
+            "lognormal": np.exp(rng.normal(size=n_samples)),
+            "normal": rng.normal(size=n_samples),
+        }[law]
+        old = standardized(x)
+        there = impose(x[None], 0.0)
+        back = impose(there.values, float((old**3).mean()))
+        assert not back.refusals
+        largest = float(abs(old).max())
+        assert abs(back.values[0] - old).max() <= 1e-12 * largest
+
+
 @pytest.mark.parametrize("sample", SAMPLES.values(), ids=SAMPLES.keys())
 @pytest.mark.parametrize("part", [0.01, 0.4, 0.9])
 def test_what_must_not_matter(sample: np.ndarray, part: float) -> None:
@@ -136,6 +172,28 @@ def test_what_must_not_matter(sample: np.ndarray, part: float) -> None:
         assert np.array_equal(other.values[0], z) and np.array_equal(other.slope[0], slope / unit)
     other = impose(-sample[None], -target)
     assert other.values[0] == pytest.approx(-z, rel=0, abs=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e150, 5e-324 * 2**30, 1e300])
+def test_units_at_the_ends_of_float64(scale: float) -> None:
+    x = np.array([3.0, -1, 4, 1.5, -9, 2, 6])
+    plain, scaled = impose(x[None], 1.25), impose(x[None] * scale, 1.25)
+    assert scaled.values == pytest.approx(plain.values, abs=1e-8 if scale < 1e-300 else 1e-14)
+    if scale > 1e-300:
+        assert scaled.slope * scale == pytest.approx(plain.slope, rel=1e-13)
+
+
+def test_order_and_ties_are_kept() -> None:
+    rng = np.random.default_rng(9)
+    rows = np.concatenate([rng.binomial(30, 0.3, (20, 50)) * 1.0, np.round(np.exp(2 * rng.normal(size=(20, 50))), 1)])
+    for target in (-1.0, 0.3, 2.0):
+        answer = impose(rows, target)
+        kept = [i for i in range(40) if i not in answer.refusals]
+        assert len(kept) > 30
+        for i in kept:
+            order = np.argsort(rows[i])
+            x, z = rows[i][order], answer.values[i][order]
+            assert np.array_equal(np.diff(x) > 0, np.diff(z) > 0)
 
 
 def test_order_is_kept_where_rounding_would_turn_it() -> None:

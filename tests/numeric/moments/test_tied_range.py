@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -70,12 +72,24 @@ def test_tied_ranges_are_those_of_optimization(counts: list[int], held: tuple[fl
     assert found.high == pytest.approx(by_optimization(counts, held, 1), abs=2e-6)
 
 
+def test_three_largest_of_eight_tied_have_a_kurtosis_below_62_35() -> None:
+    assert of_counts([1, 1, 1, 1, 1, 3], (1, 0, 1, 0)).high == pytest.approx(62 / 35, rel=1e-13)
+
+
 @pytest.mark.parametrize(("n_samples", "order", "highest"), [
     (21, 6, 14.686), (22, 6, 15.050), (89, 8, 104.858), (90, 8, 105.170)])
 def test_gaussian_references_of_higher_orders(n_samples: int, order: int, highest: float) -> None:
     found = reach_of_any(n_samples, GAUSSIAN[:order])
     assert found is not None and found.order == order
     assert round(found.high, 3) == highest
+
+
+@pytest.mark.parametrize("n_samples", range(4, 40))
+def test_kurtosis_without_skewness_has_closed_ends(n_samples: int) -> None:
+    found = reach_of_any(n_samples, GAUSSIAN[:4])
+    assert found is not None
+    assert found.low == pytest.approx(1 if n_samples % 2 == 0 else n_samples / (n_samples - 1), rel=1e-12)
+    assert found.high == pytest.approx(n_samples / 2, rel=1e-12)
 
 
 def test_the_smallest_numbers_of_samples_for_the_gaussian_law() -> None:
@@ -92,6 +106,16 @@ def test_the_smallest_number_for_a_target_near_the_lower_end_is_even() -> None:
     inside = [n for n in range(4, 16) if (r := reach_of_any(n, (1, 0, 1, 0))) and r.side(1.1) == 0]
     assert inside == [4, 6, 8, 10, 12, 13, 14, 15]
     assert smallest_size((1.0, 0.0, 1.0, 0.0, 1.1)) == 4
+
+
+def test_reflected_ties_have_reflected_ranges() -> None:
+    there, back = of_counts([2, 1, 3, 1, 1], (1, 0, 1, 0.4, 2.1)), of_counts([1, 1, 3, 1, 2], (1, 0, 1, -0.4, 2.1))
+    assert (there.low, there.high) == pytest.approx((-back.high, -back.low), rel=1e-11)
+
+
+def test_finer_ties_have_wider_ranges() -> None:
+    coarse, fine = of_counts([2, 3, 2, 2], (1, 0, 1, 0)), of_counts([2, 1, 2, 1, 1, 2], (1, 0, 1, 0))
+    assert fine.low <= coarse.low < coarse.high <= fine.high
 
 
 @pytest.mark.parametrize(("counts", "held", "order"), [
@@ -146,6 +170,40 @@ def test_no_path_contradicts_theorem_j(seed: int) -> None:
 def test_order_eight_needs_ninety_samples_all_sizes_looked_at() -> None:
     inside = [n for n in range(22, 100) if (r := reach_of_any(n, GAUSSIAN[:8])) and r.order == 8 and r.side(105) == 0]
     assert inside == list(range(90, 100))
+
+
+def test_every_merged_sample_is_between_the_ends() -> None:
+    """By hand: three values with the right skewness, for every way to merge seven groups."""
+    counts = np.array([2, 1, 1, 2, 1, 1, 1])
+    found, values = of_counts(counts.tolist(), (1, 0, 1, 0)), []
+    for a, b in combinations(range(1, 7), 2):
+        p = np.array([counts[:a].sum(), counts[a:b].sum(), counts[b:].sum()]) / counts.sum()
+        roots = three_values(p)
+        values += [p @ z**4 for z in roots]
+    assert min(values) == pytest.approx(found.low, rel=1e-9)
+    assert max(values) == pytest.approx(found.high, rel=1e-9)
+
+
+def three_values(p: np.ndarray) -> list[np.ndarray]:
+    """Three ascending values of mean 0, variance 1 and no skewness, by an angle on the circle that two leave."""
+    centre = np.sqrt(p)
+    first = np.array([centre[1], -centre[0], 0]) / np.hypot(centre[0], centre[1])
+    second = np.cross(centre, first)
+
+    def at(angle: float) -> np.ndarray:
+        return (np.cos(angle) * first + np.sin(angle) * second) / centre
+
+    angles = np.linspace(0, 2 * np.pi, 2001)
+    skew = np.array([p @ at(t) ** 3 for t in angles])
+    found = []
+    for i in np.flatnonzero(skew[:-1] * skew[1:] <= 0):
+        low, high = angles[i], angles[i + 1]
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if (p @ at(middle) ** 3) * skew[i] > 0 else (low, middle)
+        if (np.diff(at(low)) > 1e-9).all():
+            found.append(at(low))
+    return found
 
 
 def test_long_samples_cost_no_more() -> None:

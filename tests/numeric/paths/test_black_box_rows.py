@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sympy import cosh, log
+from sympy import cosh, exp, log
 
 from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.errors import InvalidInput
@@ -316,3 +316,15 @@ def test_verdicts_on_samples_say_what_was_seen() -> None:
 def test_samples_that_do_not_fit_are_refused(features: Any, options: Any, said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
         check_frobenius(features, **options)
+
+
+def test_the_soft_maximum_goes_the_way_of_its_expression() -> None:
+    """It is log(N Mean(exp(x))), which symbolic features can say."""
+    given, targets = ROWS["normal"], [0, 4.0]
+    ours = BlackBoxPath([Mean(x), Feature.from_callable(soft_maximum, vectorized=True), Mean(x**2)])
+    known = NarrowPath([Mean(x), log(14 * Mean(exp(x))), Mean(x**2)])
+    gradients, levels = decoupled_gradients(ours, given, targets)
+    exact, expected = decoupled_gradients(known, given, targets)
+    assert np.abs(soft_maximum(levels[-1].values) - 4).max() < 1e-14
+    assert np.abs(levels[-1].values - expected[-1].values).max() < 1e-9
+    assert np.abs(gradients - exact).max() < 1e-6 * np.abs(exact).max()

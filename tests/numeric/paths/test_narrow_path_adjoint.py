@@ -155,6 +155,16 @@ def test_features_of_any_origin() -> None:
     np.testing.assert_allclose(one.values[:, 0] ** 2 - one.values[:, 1] ** 2, product, rtol=1e-11)
 
 
+def test_gradients_for_features_of_any_origin() -> None:
+    path = NarrowPath(Handwritten(), rtol=1e-14)
+    row = np.array([[2.0, 3.0, 0.5]])
+    level = path.follow(row, 2, 2.5, store=True)
+    covector = np.array([1.0, -2, 3])
+    found = check_gradient(lambda y: path.follow(y[None], 2, 2.5).values[0] @ covector, row[0],
+                           pullback(level, covector[None])[0], first_step=0.03, n_directions=1)
+    assert found.agrees and found.error < 1e-9, found.verdict
+
+
 # --- rows that did not move, and rows that were refused ---
 
 
