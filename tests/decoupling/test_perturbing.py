@@ -35,6 +35,19 @@ def test_ties_are_cured_by_the_ramp(sample: list[float]) -> None:
     np.testing.assert_allclose([np.mean(values**k) for k in (1, 2, 3)], [0, 1, 0], rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("dps", [None, pytest.param(30, marks=pytest.mark.slow)])  # 30 digits: in the tests of levels
+@pytest.mark.parametrize("sample", [[0] * 6 + [1, 2, 3], [0] * 9, [1, 2, 3, 0, 0, 0, 0, 0, 0], [0, 0, 0, 1] * 4],
+                         ids=["sorted", "constant", "unsorted", "two values"])
+def test_features_that_the_sample_has_stay_its_own(sample: list[int], dps: int | None) -> None:
+    plain = decouple(raw_moments(4)).transform(sample, dps=dps, on_refusal="return")[0]
+    values, (outcome,) = MOMENTS.transform(sample, dps=dps, on_refusal="return")
+    lacking = np.array([v != v for v in plain])
+    assert lacking.any() and all(a == b for a, b in zip(values[~lacking], plain[~lacking], strict=True))
+    perturbed = decouple(raw_moments(4)).transform(ramp_perturbation(np.array(sample)).values, dps=dps)
+    assert all(a == b for a, b in zip(values[lacking], perturbed[lacking], strict=True))
+    assert outcome.ok and outcome.reason == "perturbed"
+
+
 def test_the_outcome_says_how_far_apart_other_perturbations_are() -> None:
     """Variance 10/9 and skewness of six zeros, 1, 2, 3; the fourth level depends on the kind, and that is said."""
     found = {}
@@ -56,6 +69,19 @@ def test_both_perturbations_serve_moments_and_energies() -> None:
         values, (outcome,) = plan.transform(sample, on_refusal="return")
         assert outcome.reason == "perturbed" and "ramp and spectral" in outcome.detail
         assert np.isfinite(values).all()
+
+
+def test_only_refused_rows_are_touched() -> None:
+    rows = np.array([FINE, TIED, [2.0, 3, 5, 8, 1, 1], [0.0, 1, 0, 1, 0, 0]])
+    plain, before = decouple(raw_moments(4)).transform(rows, on_refusal="return")
+    values, after = MOMENTS.transform(rows, on_refusal="return")
+    fine = [r for r, outcome in enumerate(before) if outcome.ok]
+    assert fine == [0, 2]
+    np.testing.assert_array_equal(values[fine], plain[fine])
+    assert [outcome.reason for outcome in after] == ["", "perturbed", "", "perturbed"]
+    assert np.isfinite(values).all()
+    alone = MOMENTS.transform(rows[1], on_refusal="return")[0]
+    np.testing.assert_array_equal(values[1], alone)
 
 
 def test_warnings_tell_of_both() -> None:
