@@ -122,3 +122,14 @@ def differenced(name: str, sample: tuple[Fraction, ...], dps: int = 40) -> tuple
             for f in range(count):
                 hessians[f][i, i] = n * (up[i][f] - 2 * there[f] + down[i][f]) / (h * h)
     return gradients, hessians
+
+
+def differenced_minor(name: str, sample: Any, columns: Any, pair: tuple[int, int], rows: Any) -> Any:
+    """The minor of gradients and one bracket, [u, v] = (Dv) u - (Du) v, from differences."""
+    gradients, hessians = differenced(name, tuple(sample))
+    with mpmath.workdps(40):
+        i, j = pair[0] - 1, pair[1] - 1
+        u, v = mpmath.matrix(gradients[i]), mpmath.matrix(gradients[j])
+        bracket = hessians[j] * u - hessians[i] * v
+        vectors = [mpmath.matrix(gradients[k - 1]) for k in columns] + [bracket]
+        return mpmath.det(mpmath.matrix([[vector[r - 1] for vector in vectors] for r in rows]))

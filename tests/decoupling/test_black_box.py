@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,26 @@ from tests.numeric.paths.test_black_box_rows import BOXES, fails_below, peakedne
 X = np.random.default_rng(5).normal(size=(2, 8))
 FIRST, REFERENCE = [Mean(x), variance(), skewness()], [0, 1, 0, 2.5, 15]
 NAMED = Feature.from_callable(peakedness, BOXES["gradient"].black_box.gradient, "peakedness")
+
+
+@cache
+def known() -> tuple[np.ndarray, np.ndarray]:
+    """Values and gradients of the set with the kurtosis in the place of the black box."""
+    plan = decouple([*FIRST, kurtosis(), Mean(x**6)], REFERENCE, path="auto")
+    return plan.transform(X), plan.gradients(X)
+
+
+@pytest.mark.parametrize("name", ["differences, rows", "gradient"])
+def test_a_black_box_is_decoupled_as_the_kurtosis_is(name: str) -> None:
+    ours = decouple([*FIRST, BOXES[name], Mean(x**6)], REFERENCE)
+    expected, exact = known()
+    values = ours.transform(X)
+    np.testing.assert_allclose(values, expected, rtol=1e-9, atol=1e-9)
+    bound = 1e-9 if name == "gradient" else 1e-6
+    assert np.abs(ours.gradients(X[0]) - exact[0]).max() < bound * np.abs(exact[0]).max()
+    there = ours.normalize(X)
+    assert np.abs(peakedness(there) - 2.5).max() < 1e-13
+    assert np.abs(ours.denormalize(there, values) - X).max() < 1e-9
 
 
 def test_levels_before_it_keep_their_closed_forms() -> None:

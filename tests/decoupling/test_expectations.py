@@ -60,6 +60,13 @@ def test_references_of_the_source() -> None:
     assert reference_values(features, "gaussian") == (0, 21, 3)
 
 
+def test_long_noise_comes_close() -> None:
+    noise = np.random.default_rng(0).normal(size=400_000)
+    h, g = H.apply(noise), G.apply(noise)
+    found = float(white_expectation(H(x) ** 2 * G(x) ** 2, x, gaussian))
+    assert np.mean(h**2 * g**2) == pytest.approx(found, rel=0.02)
+
+
 def test_what_has_no_one_expectation_is_refused() -> None:
     with pytest.raises(UnsupportedExpression, match="circular"):
         white_expectation(Filter([1, 2, 1], boundary="zero")(x) ** 2, x, gaussian)

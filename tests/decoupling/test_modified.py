@@ -29,7 +29,7 @@ from symdecouple.language.feature_set import FeatureSet, Group
 from symdecouple.language.filters import shift
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import coordinates, sample, x
-from symdecouple.language.statistics import central_moment, kurtosis, variance
+from symdecouple.language.statistics import central_moment, kurtosis, skewness, variance
 from symdecouple.verdict import Status, Verdict
 from tests.decoupling.made import M, made, plan
 
@@ -52,6 +52,14 @@ def test_formulas_take_the_values_of_the_plan(name: str, count: int) -> None:
     for feature, wanted in zip(hats, expected, strict=False):
         found = value(feature, SAMPLE)
         assert found.delta.b < 1e-20 and abs(found.mid.a - wanted) < 1e-14 * (1 + abs(wanted))
+
+
+def test_standardized_moments_come_out() -> None:
+    hats = modified_features(made("three moments").features, made("three moments").steps, 3)
+    assert hats is not None
+    points = Point(SAMPLE, {}, World(30))
+    for feature, expected in zip(hats, (Mean(x), variance(), skewness()), strict=True):
+        assert points.world.is_zero(points.jet(feature.expr).value - points.jet(expected).value)
 
 
 def test_there_is_no_formula_behind_a_root_or_beyond_the_steps() -> None:

@@ -24,11 +24,12 @@ from symdecouple import (
     decouple,
     sample,
     skewness,
+    stats,
     variance,
     x,
 )
 from symdecouple.decoupling.motions.joint_steps import JointSteps
-from symdecouple.families.moments import raw_moments
+from symdecouple.families.moments import raw_moments, standardized_moments
 
 CLOSED = ("auto", "broad", "relaxed", "parallel")
 SETS: dict[str, Any] = {
@@ -70,6 +71,37 @@ def test_exact_gradients_to_many_digits() -> None:
                 cosine = gradients[j] @ gradients[k] / mpmath.sqrt((gradients[j] @ gradients[j])
                                                                    * (gradients[k] @ gradients[k]))
                 assert abs(cosine) < mpmath.mpf(10) ** -38
+
+
+def test_crowded_samples_that_newton_steps_lose() -> None:
+    samples = [[0, 1, 4, 250], [0.1, 0.2, 0.35, 0.7]]
+    with mpmath.workdps(30):
+        for row in samples:
+            precise = plan("moments", "relaxed").transform(row, dps=30)[3]
+            assert plan("moments").transform(row)[3] == pytest.approx(float(precise), rel=1e-13)
+            assert plan("moments", "relaxed").transform(row)[3] == pytest.approx(float(precise), rel=1e-11)
+    rng = np.random.default_rng(0)
+    heavy = np.exp(5 * rng.normal(size=(20, 100)))
+    np.testing.assert_allclose(plan("moments").transform(heavy)[:, 3], stats.orthokurtosis(heavy, axis=1), rtol=1e-12)
+
+
+def test_a_skewness_at_inside_and_beyond_the_attainable_interval() -> None:
+    """One of five values at each end: the skewness moves in (-3/2, 3/2) by (1 - 2p)/sqrt(p(1 - p)), p = 1/5."""
+    points = [0.0, 1.0, 1.5, 2.0, 10.0]
+    for wanted in (-1.4999, 0.7):
+        moved = decouple(standardized_moments(3), [0, 1, repr_exact(wanted)]).normalize(points, level=3)
+        assert scipy.stats.skew(moved) == pytest.approx(wanted, abs=1e-13)
+        assert moved.mean() == pytest.approx(0, abs=1e-14) and moved.var() == pytest.approx(1, rel=1e-13)
+    for wanted in (-1.5, 2.0):
+        beyond = decouple(standardized_moments(3), [0, 1, repr_exact(wanted)])
+        with pytest.raises(Refused, match=r"1\.5"):
+            beyond.normalize(points, level=3, on_refusal="raise")
+        with pytest.raises(Refused), mpmath.workdps(30):
+            beyond.normalize(points, level=3, dps=30, on_refusal="raise")
+
+
+def repr_exact(value: float) -> Rational:
+    return Rational(repr(value))
 
 
 @pytest.mark.parametrize("path", ["auto", "relaxed", "narrow"])

@@ -40,6 +40,16 @@ def data(rows: int = 3, n: int = 11, seed: int = 4) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=(rows, n))
 
 
+@pytest.mark.parametrize("case", ORACLE["orthokurtosis"], ids=lambda case: str(case["sample"]))
+def test_the_orthokurtosis_comes_out(plans: dict[str, Plan], case: dict) -> None:
+    wanted = float(mpmath.mpf(case["orthokurtosis"]))
+    assert plans["raw moments"].transform(case["sample"])[3] == pytest.approx(wanted, rel=1e-13)
+    with mpmath.workdps(50):
+        found = plans["raw moments"].transform(case["sample"], dps=50)
+        assert abs(found[3] - mpmath.mpf(case["orthokurtosis"])) < mpmath.mpf(10) ** -28
+        assert abs(found[2] - mpmath.mpf(case["skewness"])) < mpmath.mpf(10) ** -28
+
+
 @pytest.mark.parametrize("name", SETS)
 def test_a_sample_comes_back(plans: dict[str, Plan], name: str) -> None:
     samples, plan = data(), plans[name]
@@ -168,6 +178,13 @@ CASES = ORACLE["decoupled_moments"]
 def sixes() -> dict[str, Plan]:
     return {"raw": decouple(raw_moments(6)), "standardized": decouple(standardized_moments(6)),
             "narrow": decouple(raw_moments(6), path="narrow")}
+
+
+@pytest.mark.parametrize("name", ["raw", "standardized", "narrow"])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"N={len(case['sample'])}")
+def test_decoupled_moments_to_order_six(sixes: dict[str, Plan], name: str, case: dict) -> None:
+    expected = np.array([float(case[f"order{k}"]) for k in (4, 5, 6)])
+    np.testing.assert_allclose(sixes[name].transform(case["sample"])[3:], expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize(("name", "case"), [("raw", CASES[0]), *(pytest.param(

@@ -44,6 +44,14 @@ def test_float64_agrees_and_no_path_is_followed(features: FeatureSet, monkeypatc
         assert all(r < mpmath.mpf(10) ** -24 for r in precise.residual)
 
 
+def test_there_and_back() -> None:
+    plan = decouple(FeatureSet([Mean(x), *BANK]), reference="white")
+    normal, values = plan.normalize(ROWS, dps=30), plan.transform(ROWS, dps=30)
+    back = plan.denormalize(normal, values, dps=30)
+    with mpmath.workdps(30):
+        assert max(abs(a - b) for a, b in zip(back.flat, np.array(ROWS).flat, strict=True)) < mpmath.mpf(10) ** -26
+
+
 FAR = [60, -20, 40, -80, 20, 10, -50, 70], [300, -100, 200, -400, 100, 50, -250, 350]
 
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
+import mpmath
 import pytest
 from sympy import Integer, Rational
 
@@ -16,7 +17,7 @@ from symdecouple.calculus.witness import Minor
 from symdecouple.decoupling.verdicts.refutation import ModifiedIndependence, ModifiedNonInvolution, decide_modified
 from symdecouple.errors import InvalidInput
 from symdecouple.verdict import Certificate, Status, Verdict
-from tests.decoupling.made import made
+from tests.decoupling.made import differenced_minor, made
 
 REFUTED = {"four moments": (4, (3, 4), 5), "skewed": (4, (3, 4), 5), "exponentials": (3, (2, 3), 4),
            "powers and mean": (3, (2, 3), 4), "one root": (2, (1, 2), 3)}
@@ -40,6 +41,18 @@ def test_the_bracket_leaves_the_span(name: str) -> None:
     assert isinstance(verdict.certificate, Certificate)
     c1 = verdict.independence
     assert c1 is not None and c1.status is Status.PROVED and c1.certificate is not None and c1.certificate.verify()
+
+
+@pytest.mark.parametrize("name", ["four moments", pytest.param("skewed", marks=pytest.mark.slow),
+                                  pytest.param("powers and mean", marks=pytest.mark.slow),
+                                  "one root"])
+def test_the_minor_is_that_of_differences_of_the_plan(name: str) -> None:
+    count, pair, _ = REFUTED[name]
+    witness = decided(name, count).witness
+    expected = differenced_minor(name, witness.sample, range(1, count + 1), pair, witness.rows)
+    middle = (witness.minor.low + witness.minor.high) / 2
+    assert abs(expected - mpmath.mpf(middle.numerator) / middle.denominator) < 1e-9 * abs(expected)
+    assert witness.minor.excludes_zero()
 
 
 def test_the_orthokurtosis_is_refuted_exactly() -> None:

@@ -46,6 +46,16 @@ def test_every_verdict_and_the_scenario(name: str) -> None:
     assert (str(found.scenario), found.exact) == (scenario, exact)
 
 
+@pytest.mark.parametrize("name", ["three moments", "four moments", "log cosh", "powers and mean",
+                                  pytest.param("exponentials", marks=pytest.mark.slow)])
+def test_every_certificate_verifies(name: str) -> None:
+    for decisions in (verdicts(name).original, verdicts(name).modified):
+        for verdict in decisions.values():
+            c1 = verdict.independence
+            assert verdict.certificate is None or verdict.certificate.verify()
+            assert c1 is not None and (c1.certificate is None or c1.certificate.verify())
+
+
 def test_off_the_exponentials_the_third_modified_feature_is_what_fails() -> None:
     """S_3 is involutive and hat S_3 is not: three features alone are scenario 3, and D4 stops at three."""
     features, values = [Mean(x), *made("exponentials").features.features[1:3]], [0, 2, 2]
