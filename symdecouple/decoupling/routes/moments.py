@@ -28,6 +28,7 @@ from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, centred_rows, 
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
 from symdecouple.numeric.moments.skewness_kernel import skewness_imposer
 from symdecouple.numeric.samples.batch import RowValues, SampleMatrix
+from symdecouple.numeric.samples.matrix import row_ends
 from symdecouple.numeric.samples.vectors import widened
 
 __all__ = ["MomentRoute"]
@@ -63,7 +64,8 @@ class MomentRoute(Route):
             values = unit * z
             values += found[0][:, None]
         refusals |= _impossible(found, targets, k) if k > 1 else {}
-        beyond = ~(np.isfinite(values.min(axis=1)) & np.isfinite(values.max(axis=1)))
+        low, high = row_ends(values)
+        beyond = ~(np.isfinite(low) & np.isfinite(high))
         refusals = {int(r): _BEYOND for r in np.flatnonzero(beyond)} | refusals
         values[list(refusals)] = np.nan
 

@@ -41,6 +41,7 @@ from symdecouple.numeric.samples.matrix import (
     as_rows,
     doubtful_axes,
     normalized_axes,
+    row_ends,
     taken,
 )
 from symdecouple.numeric.samples.weights import WeighedRows, WeightRows
@@ -191,7 +192,7 @@ def _ends(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Minimum and maximum of each row; of rows that are prepared one by one in any case, nothing."""
     if rows.dtype.kind == "O" or rows.shape[1] < 2:
         return rows[:, :0], rows[:, :0]
-    return rows.min(axis=1), rows.max(axis=1)
+    return row_ends(rows)
 
 
 def _plain_rows(

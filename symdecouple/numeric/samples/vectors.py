@@ -36,7 +36,7 @@ from symdecouple.numeric.samples.intake import (
     spans_of,
     take_numbers,
 )
-from symdecouple.numeric.samples.matrix import doubtful_axes
+from symdecouple.numeric.samples.matrix import doubtful_axes, row_ends
 
 __all__ = ["ROUNDED", "WAVES", "Batch", "SampleAxis", "own_axes", "rounding", "shifted_rows", "widened"]
 
@@ -164,7 +164,8 @@ class Batch:
         fit = np.zeros(len(self.rows), dtype=np.bool_)
         if self.rows.dtype != object and self.rows.shape[-1] > 1:
             with np.errstate(invalid="ignore"):
-                fit = np.isfinite(self.rows.min(axis=1)) & np.isfinite(self.rows.max(axis=1))
+                low, high = row_ends(self.rows)
+                fit = np.isfinite(low) & np.isfinite(high)
         for index, row in enumerate(self.rows):
             outcome = (None if fit[index] else _unfit(row)) or self.barred.get(index)
             if outcome is None:
@@ -239,7 +240,7 @@ def shifted_rows(rows: NDArray[Any], rounded: bool) -> dict[int, tuple[NDArray[A
     found: dict[int, tuple[NDArray[Any], Fraction]] = {}
     others = np.arange(len(rows))
     if rounded and rows.dtype.kind in "iu" and rows.shape[1] > 1:
-        low, high = rows.min(axis=1), rows.max(axis=1)
+        low, high = row_ends(rows)
         others = np.flatnonzero(~is_exact_in_float64(low, high))
         which = others[spans_of(low, high)[others] < np.uint64(2**63)]
         shifted, middles = shifted_integers(rows[which])
