@@ -22,7 +22,7 @@ from symdecouple.shown import Card, Maths
 __all__ = ["card_of", "declared_names", "decoupled_names"]
 
 _KNOWN = "mean", "variance", "skewness", "orthokurtosis"
-_STANDARD = 0, 1, 0
+_STANDARD = 0, 1, 0  # references of mean, variance and skewness at which decoupled features have these names
 _SHORT = 24  # letters
 
 

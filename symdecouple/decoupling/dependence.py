@@ -44,9 +44,9 @@ BUDGET = 2.0  # seconds for all exact questions together
 _SUSPECT = 1e-6  # distance of a unit gradient to the span of others; ill-conditioned ones are asked about in vain
 _ROUNDING = 1e-13  # nearer than this at every sample, nothing of a feature is left in float64
 _NOTHING = 1e-10  # a gradient that moves the feature by less over the whole sample may vanish identically
-_SAMPLES = 3
-_TRIES = 12
-_SEED = 20261
+_SAMPLES = 3  # at all of which gradients must depend: at one they might by chance
+_TRIES = 12  # samples, three of each scale: a domain may refuse most
+_SEED = 20261  # any, but always the same
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,12 +28,12 @@ __all__ = ["LookupTable"]
 
 FloatArray = NDArray[np.float64]
 
-_LEVELS = 255
+_LEVELS = 255  # of 8 bits
 _HALF = 0.5  # a level: what rounding does anyway
-_LOW, _HIGH = -1.0, 2.0
-_RANDOM = 20_000
+_LOW, _HIGH = -1.0, 2.0  # of a node: lines reach black and white inside a cell by nodes beyond
+_RANDOM = 20_000  # colours, beside the middles of all cells: a fraction of a second
 _NEAR = 1e-3  # what the distance of nodes from the curve counts beside that of the line
-_LARGEST = 129
+_LARGEST = 129  # two million nodes: a larger cube is slower to write than the pixels
 _LARGER = 65  # tried where a table is not enough
 
 

@@ -20,9 +20,9 @@ from symdecouple.verdict import Status
 __all__ = ["LevelRow", "draw_diagram"]
 
 _MOST = 14  # rows that are drawn; of longer plans the first ones and the last
-_LETTERS = 30
+_LETTERS = 30  # that fit into a box
 _HEIGHT = 0.42  # of a box, rows being 1 apart
-_LEFT, _RIGHT = (0.2, 4.2), (6.1, 9.8)
+_LEFT, _RIGHT = (0.2, 4.2), (6.1, 9.8)  # ends of the boxes of both columns
 _WORDS = {
     "explicit": "explicit formula", "implicit": "closed form, one root", "parallel": "closed form, one root each",
     "spectral": "convex problem in the spectrum", "narrow path": "narrow path", "none": "no way",

@@ -39,7 +39,7 @@ from symdecouple.numeric.samples.vectors import Batch, SampleAxis, widened
 
 __all__ = ["GUARD", "Compute", "Running", "batch_of", "beside_offsets", "leaves_out_masked", "with_exact_means"]
 
-GUARD = 15
+GUARD = 15  # digits beyond those asked for, which the levels of a plan may lose
 _CHUNK = 2**18  # numbers that move together
 _OF_DIGITS = "beyond ", "level ", "limit only", "no convergence", "critical point"  # or of what is asked for
 _MOST_DIGITS = 800  # a root takes 2 seconds then, and twice the digits eight times as long

@@ -53,7 +53,7 @@ from symdecouple.verdict import Status, Verdict
 __all__ = ["plan_from_json", "plan_to_json"]
 
 FORMAT = "symdecouple.plan"
-VERSION = 1
+VERSION = 1  # of the format: it grows where an older reader would misread a plan
 MAX_TEXT = 100_000_000
 """Characters of a plan: 45 bands of 256 x 256 frequencies have about 80 millions."""
 

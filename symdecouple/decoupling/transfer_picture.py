@@ -16,9 +16,9 @@ __all__ = ["draw_transfer"]
 
 _TITLES = "source", "target", "result"
 _LINES = COLOURS["orange"], COLOURS["green"], COLOURS["blue"]
-_RANGES = 1.0, 255.0, 65535.0
+_RANGES = 1.0, 255.0, 65535.0  # white as a float, in 8 and in 16 bits
 _DARK = 16  # of a range that is not used further than to 1/16 nothing would be seen
-_BINS = 40
+_BINS = 40  # of a histogram: bars of some pixels each
 _LONGEST = 2000  # pixels of a side, or points of a line, that are drawn
 
 

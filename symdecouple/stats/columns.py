@@ -15,7 +15,7 @@ from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = ["asked_correlation", "with_correlation"]
 
-_SYMMETRIC = 1e-12
+_SYMMETRIC = 1e-12  # rounding of a matrix that was computed
 _SEMIDEFINITE = 1e-12  # of the number of variables
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:  # loads SciPy
 
 __all__ = ["Orders", "decoupled_names", "shifted_names", "standardized_names"]
 
-_STANDARD = (0.0, 1.0, 0.0)
+_STANDARD = (0.0, 1.0, 0.0)  # reference moments at which decoupled features have names of their own
 
 
 def decoupled_names(options: dict[str, Any]) -> list[str]:

@@ -32,7 +32,7 @@ from symdecouple.tables.labelled import keeps_labels
 
 __all__ = ["Range", "kurtosis_range", "orthokurtosis_range", "skewness_range"]
 
-_NO_SKEW = (1.0, 0.0, 1.0, 0.0)
+_NO_SKEW = (1.0, 0.0, 1.0, 0.0)  # moments 0 to 3 at which the orthokurtosis is taken
 
 
 class Range(NamedTuple):

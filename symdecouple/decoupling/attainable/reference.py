@@ -22,7 +22,7 @@ from symdecouple.language.feature_set import FeatureSet
 
 __all__ = ["check_attainable"]
 
-_DIGITS = 40
+_DIGITS = 40  # half of them decide what counts as zero
 
 
 def check_attainable(features: FeatureSet, values: Sequence[Expr | None]) -> None:

@@ -31,7 +31,7 @@ from symdecouple.numeric.features.expressions import Array
 __all__ = ["ConcatenatedFlows"]
 
 MAX_CORRECTIONS = 8  # more would be slower than half the stride
-MAX_STRIDES = 200
+MAX_STRIDES = 200  # strides double where they succeed: more of them lead nowhere
 
 
 class ConcatenatedFlows(OrbitMotion):

@@ -27,8 +27,8 @@ from symdecouple.numeric.features.expressions import Array
 
 __all__ = ["JointSteps", "StrictSteps"]
 
-MAX_STEPS = 200
-MAX_HALVINGS = 60
+MAX_STEPS = 200  # each has to fall by LEAST_FALL
+MAX_HALVINGS = 60  # a shorter step changes no digit of float64
 LEAST_FALL = 2.0**-24  # of a residual by one step: less leads nowhere in MAX_STEPS
 
 _SLACK = 1e5  # residuals below this many units of rounding are near their floor: whole steps only

@@ -28,7 +28,7 @@ from symdecouple.numeric.precision.path_adjoint import pullback_mp
 
 __all__ = ["Followed", "NarrowRoute"]
 
-_RTOL = 1e-12
+_RTOL = 1e-12  # of a step: three digits below the 1e-9 that paths are held to
 _MANY, _RTOL_OF_MANY = 16, 5e-9  # dozens of levels of thousands of samples: a step or two each
 _FINE, _FINE_ROUNDINGS = 2e-15, 8.0  # for samples asked for themselves: they are rounded as much
 _LONG = 2**10  # samples of a row, from where on what it computes takes longer than what calls it

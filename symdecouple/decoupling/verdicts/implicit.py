@@ -32,9 +32,9 @@ from symdecouple.language.sample import Sample
 
 __all__ = ["Column", "ModifiedPoint"]
 
-MAX_STEPS = 60
-MAX_HALVINGS = 40
-MAX_DEPTH = 12
+MAX_STEPS = 60  # of Newton's method, which doubles the digits once it is near
+MAX_HALVINGS = 40  # of one of its steps: shorter ones do not leave the place
+MAX_DEPTH = 12  # 4096 parts of a path: some seconds
 
 Column = tuple[list[Any], list[dict[int, Any]]]
 """N grad of a feature, and its Jacobian row by row."""

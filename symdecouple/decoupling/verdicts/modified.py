@@ -41,8 +41,8 @@ from symdecouple.verdict import Check, Status
 __all__ = ["READERS", "AffineCovariance", "ModifiedSubject", "affine_covariance", "first_features", "modified_features",
            "starts", "texts_of"]
 
-DIGITS = 60
-SIZES = (4, 5, 7)
+DIGITS = 60  # of enclosures: signs of small values are seen
+SIZES = (4, 5, 7)  # of the samples at which brackets are compared: both parities, none too small to tell
 
 
 def starts(features: FeatureSet) -> tuple[int, ...]:

@@ -43,9 +43,9 @@ from symdecouple.verdict import Check, Status, Verdict
 
 __all__ = ["READERS", "ModifiedEnergies", "decide_energies"]
 
-DIGITS = 40
-SEED = 20262
-TRIES = 4
+DIGITS = 40  # of enclosures in the search; verify() takes twice as many
+SEED = 20262  # any, but always the same
+TRIES = 4  # spectra: what fails to commute does so at almost all
 _FINEST = 10**6  # denominators of the spectrum
 
 

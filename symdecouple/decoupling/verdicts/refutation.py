@@ -39,11 +39,11 @@ from symdecouple.verdict import Check, Status, Verdict
 
 __all__ = ["READERS", "ModifiedIndependence", "ModifiedNonInvolution", "ModifiedWitness", "decide_modified"]
 
-SEED = 20261
-TRIES = 6
-DIGITS = (None, 30, 90)
-LARGEST_SYMMETRIC = 9
-SECONDS_TO_VERIFY = 120.0
+SEED = 20261  # any, but always the same
+TRIES = 6  # samples of a kind: what holds at one holds at almost all
+DIGITS = (None, 30, 90)  # exact numbers first, then enclosures
+LARGEST_SYMMETRIC = 9  # of the integers in symmetric samples: 126 choices of four or five
+SECONDS_TO_VERIFY = 120.0  # four times the budget in which the proof was found
 
 def decide_modified(subject: ModifiedSubject, steps: Sequence[Step], *, budget: float = 30.0) -> Verdict:
     """Try to refute C2 of the modified features at samples of a few sizes, and to prove their C1 on the way.

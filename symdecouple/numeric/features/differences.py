@@ -30,7 +30,7 @@ Quotient: TypeAlias = Callable[[IntArray, float], tuple[FloatArray, FloatArray]]
 
 EPS = float(np.finfo(np.float64).eps)
 FIRST = 0.25  # of the scale of a row
-_LADDERS = 6
+_LADDERS = 6  # of step lengths, each from the last one of the ladder before: down to rounding
 _SETTLED = 2.0**-33  # an error below this part of all derivatives of a row together
 _COLUMNS = 5  # beyond, corrections are so small parts that numbers agree by chance
 _NEAR_ROUNDING = 4  # smaller steps would only round more

@@ -37,7 +37,7 @@ __all__ = [
     "placed",
 ]
 
-NODES = 6
+NODES = 6  # of a bin: Gauss's rule has the sums to order 11 of all its values
 _FINE = 2  # bits of a mantissa: four bins an octave
 _SHIFT = 52 - _FINE
 _OCTAVES = 64  # below 2**-64 of the range, bins are no smaller

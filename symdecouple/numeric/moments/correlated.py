@@ -21,9 +21,9 @@ from symdecouple.numeric.samples.batch import FloatArray, IntArray
 __all__ = ["Correlated", "correlated", "correlations"]
 
 _ENOUGH = 1e-15  # a gap of a condition, over max(1, its target)
-_THERE = 5e-14
-_ON_THE_WAY = 1e-9
-_NEWTON = 12
+_THERE = 5e-14  # the same, which counts as met at the end
+_ON_THE_WAY = 1e-9  # and at points from which it goes on
+_NEWTON = 12  # steps, which double the digits once they are near
 _SHORTEST = 2.0**-10  # step of the way, as a share of it
 
 

@@ -32,7 +32,7 @@ __all__ = ["End", "kurtosis_ends", "kurtosis_ends_of_any", "least_size"]
 Number = TypeVar("Number", bound=np.number[Any])
 
 _FAR = 745.0  # of log(u/v): beyond, one of them is no float64 beside the other
-_HALVINGS = 64
+_HALVINGS = 64  # of 2 _FAR, down to rounding
 _ROUNDED = 1e-12  # of a kurtosis: an end itself is not inside
 _MOST = 2.0**40  # values of a sample up to which the least number is looked for
 

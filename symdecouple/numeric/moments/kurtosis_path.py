@@ -27,7 +27,7 @@ from symdecouple.numeric.samples.batch import FloatArray, IntArray
 __all__ = ["EXACT", "between_ends", "settled", "statistics_gap"]
 
 EXACT = 1e-13  # of a statistic, beside max(1, its value): what counts as met
-_NEWTON = 8
+_NEWTON = 8  # steps, which double the digits: two or three from near by
 _ROOM = 0.25  # epsilon to the distance from the nearer end, as a share of the range
 _TRIED, _LESS = 10, 0.25  # values of epsilon, each a quarter of the one before
 _HALVINGS = 24  # Newton's steps do the rest

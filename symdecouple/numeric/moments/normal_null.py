@@ -36,7 +36,7 @@ from symdecouple.numeric.samples.batch import FloatArray, SampleMatrix
 
 __all__ = ["SMALLEST_OMNIBUS", "SMALLEST_TABLED", "Null", "null_of", "simulated"]
 
-SMALLEST_TABLED = 16
+SMALLEST_TABLED = 16  # values: the series in 1/n below do not hold for fewer
 SMALLEST_OMNIBUS = 8  # from here on the score of the skewness is known
 _SIMULATED = 100_000  # samples, where there are no tables
 _PORTION = 2**18  # numbers drawn at a time

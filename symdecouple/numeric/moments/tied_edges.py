@@ -29,7 +29,7 @@ from symdecouple.numeric.samples.batch import FloatArray, IntArray
 __all__ = ["Corner", "Lost", "Shares", "climbed", "first_corner", "merged", "solved", "summit_of"]
 
 _STEPS = 200  # along an edge; one or two as a rule
-_NEWTON = 40
+_NEWTON = 40  # steps: near a corner, a double root, each gains a bit
 _TRIED = 12  # steps of Newton's method before a corner is looked for from nearer by
 _THERE = 2e-15  # of the sum of sizes that makes a moment: rounding
 _STEP = 0.5  # of the time to the next meeting

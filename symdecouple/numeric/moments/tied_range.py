@@ -37,7 +37,7 @@ _MOVES = (1e-6, 0.0, 1e-9, 1e-4, 1e-12)  # of the targets, one after the other u
 _EQUAL = 1e-11  # of a moment: what is left where coincident values are merged
 _NEAR = 1e-10  # of a moment: targets as near to an end count as the end
 _CLOSE = 1e-2  # of the standard deviation: values so near are merged, if that is right
-_STEPS = 30
+_STEPS = 30  # it settles soon, or never
 _LARGEST = 2**8  # samples up to which the smallest number is looked for; a tenth of a second each
 
 

@@ -29,7 +29,7 @@ _RTOL = 1e-12  # of a step, in standard deviations: the samples themselves are k
 _BLOCK = 2**16  # values that go along together
 _AWAY = 2.0**10  # standard deviations from which on a value is taken as run away
 _ROWS = 16  # groups of values beyond the sample, the nearest first
-_CORRECTIONS = 4
+_CORRECTIONS = 4  # of Newton's method, from a path's end: two do
 
 
 class LostMap(Exception):

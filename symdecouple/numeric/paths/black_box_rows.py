@@ -24,7 +24,7 @@ from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = ["BlackBoxFeatures", "BlackBoxPath", "path_of"]
 
-_RTOL_OF_GRADIENTS, _RTOL_OF_DIFFERENCES = 1e-12, 2.0**-33
+_RTOL_OF_GRADIENTS, _RTOL_OF_DIFFERENCES = 1e-12, 2.0**-33  # differences have no more digits themselves
 _AHEAD = 2.0 ** -np.arange(36, 11, -8)  # parts of the way at which the reason of a stop is looked for
 
 

@@ -67,7 +67,7 @@ _STAGE_SUMS, _STEP_SUM = DOP853.stages, DOP853.step
 _BACK_SUMS = [np.array([row.get(i, 0.0) for row in (*STAGES[i + 1 :], WEIGHTS)]) for i in range(len(STAGES))]
 
 _CHUNK = 2**14  # numbers that move together: their slopes stay in the second cache
-_SAFETY, _SHRINK, _AGAIN, _GROW = 0.9, 0.2, 0.8, 8.0
+_SAFETY, _SHRINK, _AGAIN, _GROW = 0.9, 0.2, 0.8, 8.0  # of the next step, as usual: at most _AGAIN after a failure
 _SMALLEST = 2.0**-40  # of the way that is done: a shorter step ends the path as stalled
 _TINY = 2.0**-100  # at the very start there is no way yet to compare a step with
 _LAST = 1.05  # a step that would leave less than this factor goes to the end

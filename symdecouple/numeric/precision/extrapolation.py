@@ -25,7 +25,7 @@ __all__ = ["SHRINK", "NoSlope", "Stepped", "digits_lost", "extrapolated", "rules
 
 SHRINK = 0.15  # of a step that left the domain
 
-_SAFETY, _GROW = 0.8, 4.0
+_SAFETY, _GROW = 0.8, 4.0  # of the next step: below its estimate, and at most so much longer
 _SPARE = 2  # rules that a step of the right length does without
 
 Slope: TypeAlias = Callable[[Array], Array]

@@ -26,7 +26,7 @@ from symdecouple.numeric.precision.extrapolation import SHRINK, NoSlope, digits_
 
 __all__ = ["PreciseImposed", "Span", "Track", "finite", "follow_mp", "size", "spread", "working_digits"]
 
-_MOST_STEPS, _MOST_CORRECTIONS = 2000, 12
+_MOST_STEPS, _MOST_CORRECTIONS = 2000, 12  # a path that takes more leads nowhere; corrections double the digits
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ from symdecouple.numeric.precision.path import PreciseImposed, Span, Track, fini
 
 __all__ = ["PrecisePulled", "pullback_mp"]
 
-_MAX_STEPS = 2000
+_MAX_STEPS = 2000  # as of the path itself
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from symdecouple.numeric.samples.weights import WeightRows, present_in
 
 __all__ = ["exact_rows", "put_exact"]
 
-_BITS = 22
+_BITS = 22  # of a digit: sums of 2**18 products fit in 64 bits
 _DIGIT = 2**_BITS - 1
 _AT_ONCE = 2**18  # numbers, for the memory of their digits
 

@@ -22,7 +22,7 @@ from symdecouple.numeric.samples.weights import WeightRows, present_in
 
 __all__ = ["DIGITS", "EntryMap", "reduce_mapped"]
 
-DIGITS = 60
+DIGITS = 60  # differences in the last digit of 128 bits keep twenty
 BEYOND = "beyond float64"
 TORN = Outcome(False, "pole inside", "the coordinate has a pole between the smallest and the largest of the samples; "
                "turn them, or take another coordinate")
