@@ -29,6 +29,7 @@ Not covered: rows whose range exceeds 2**2030 times the gaps that matter; they a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,7 +81,7 @@ def orthokurtosis_rows(matrix: SampleMatrix) -> RowValues:
     values = np.full(len(matrix.low), np.nan)
     if reasons:
         values[ties.two_valued & ties.balanced()] = 1.0
-    which = np.delete(np.arange(len(values)), list(reasons))
+    which = np.delete(np.arange(len(values)), list(reasons)) if reasons else np.arange(len(values))
     if len(which):
         values[which] = find_roots(matrix, which, nowhere).kurtosis[which]
     values[np.isinf(values)] = np.nan
@@ -112,13 +113,13 @@ def find_roots(matrix: SampleMatrix, which: IntArray, target: FloatArray) -> Roo
     nothing = np.full(len(unit), np.nan)
     nowhere = np.zeros(len(unit), dtype=np.bool_)
     roots = Roots(nothing, nothing.copy(), unit.copy(), nowhere, nowhere.copy())
-    moments = standardized_moments(matrix.values, which, ORDER, to_unit_range(matrix), matrix.weights)
+    moments = standardized_moments(matrix.values, which, ORDER, to_unit_range(matrix, unit), matrix.weights)
     bottom, near = np.ldexp(matrix.low, unit), near_sample(matrix)
     top = np.ldexp(matrix.high, unit) - bottom
     height = moments.mean + (np.ldexp(near, unit) - bottom)[which]
     furthest = np.maximum(height, top[which] - height) / moments.deviation
     with np.errstate(all="ignore"):
-        time, kurtosis, accepted, is_near = solve_series(moments.standardized, furthest, target[which])
+        time, kurtosis, accepted, is_near = _by_row(solve_series, moments.standardized, furthest, target[which])
     roots.kurtosis[which] = np.where(accepted, kurtosis, np.nan)
     turned = np.where(accepted, time > 0, moments.standardized[3] < target[which])
     roots.turned[which] = turned
@@ -137,6 +138,13 @@ def find_roots(matrix: SampleMatrix, which: IntArray, target: FloatArray) -> Roo
         roots.kurtosis[active] = search.run(active)[active]
         roots.pole[active], roots.lift[active] = search.pole[active], lift[active]
     return roots
+
+
+def _by_row(step: Callable[..., Any], a: FloatArray, *columns: FloatArray) -> Any:
+    """`step` for columns of rows; for one row by its numbers, which takes a quarter of the time."""
+    if a.shape[1] != 1:
+        return step(a, *columns)
+    return tuple(np.array([found]) for found in step(tuple(a[:, 0]), *(column[0] for column in columns)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,8 +211,10 @@ class _Search:
             proposed, is_good, accepted, found = self.advance(which)
             kurtosis[which[accepted]] = found[accepted]
             is_good &= self.is_inside(proposed, which) & (count % PATIENCE < PATIENCE - 1)
-            self.pole[which] = np.where(is_good | accepted, proposed, self.pole[which])
-            self.stride(which[~(is_good | accepted)])
+            is_good |= accepted
+            self.pole[which] = np.where(is_good, proposed, self.pole[which])
+            if not is_good.all():
+                self.stride(which[~is_good])
             which = which[~accepted & (self.lower[which] * COLLAPSED < self.upper[which])]
             if not len(which):
                 break
@@ -221,7 +231,7 @@ class _Search:
         self.upper[which] = np.where(skewed, pole, self.upper[which])
         self.lower[which] = np.where(skewed, self.lower[which], pole)
         with np.errstate(all="ignore"):  # both sides of every choice are computed
-            return propose_pole(a, mean, moments.deviation, self.top[which], pole, target)
+            return _by_row(propose_pole, a, mean, moments.deviation, self.top[which], pole, target)
 
     def is_inside(self, proposed: FloatArray, which: IntArray) -> NDArray[np.bool_]:
         inside: NDArray[np.bool_] = (self.lower[which] < proposed) & (proposed < self.upper[which])

@@ -87,7 +87,7 @@ def solve_series(a: Any, furthest: Any, target: Any) -> tuple[Any, Any, Any, Any
 
 
 def _clipped(value: Any, limit: Any) -> Any:
-    return where(value > limit, limit, where(value < -limit, -limit, value))
+    return np.maximum(np.minimum(value, limit), -limit)
 
 
 def _step(p1: Any, p2: Any, p3: Any, p4: Any, target: Any) -> Any:
