@@ -231,7 +231,9 @@ class _Search:
         self.upper[which] = np.where(skewed, pole, self.upper[which])
         self.lower[which] = np.where(skewed, self.lower[which], pole)
         with np.errstate(all="ignore"):  # both sides of every choice are computed
-            return _by_row(propose_pole, a, mean, moments.deviation, self.top[which], pole, target)
+            moved, good, accepted, found = _by_row(
+                propose_pole, a, mean, moments.deviation, self.top[which], pole, target)
+        return moved, good, accepted, found
 
     def is_inside(self, proposed: FloatArray, which: IntArray) -> NDArray[np.bool_]:
         inside: NDArray[np.bool_] = (self.lower[which] < proposed) & (proposed < self.upper[which])
