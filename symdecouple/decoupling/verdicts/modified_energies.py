@@ -24,21 +24,20 @@ import numpy as np
 
 from symdecouple.calculus.certificates import Claim
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
+from symdecouple.calculus.span import independent_rows
 from symdecouple.calculus.subject import Size, Subject
 from symdecouple.decoupling.routes.energies import of_forms
 from symdecouple.decoupling.verdicts.modified import ModifiedSubject
 from symdecouple.decoupling.verdicts.spectral_minor import (
     EnclosedSpectrum,
     classes_of,
-    columns_of,
     have_taps,
-    middles,
     size_without_wrapping,
 )
 from symdecouple.errors import InvalidInput, UnsupportedExpression
 from symdecouple.families.quadratic import QuadraticForms, recognize_quadratic
 from symdecouple.language.budget import Budget
-from symdecouple.language.feature_set import in_groups
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.verdict import Check, Status, Verdict
 
 __all__ = ["READERS", "ModifiedEnergies", "decide_energies"]
@@ -152,10 +151,7 @@ READERS: dict[str, Callable[[Mapping[str, Any]], Any]] = {ModifiedEnergies.kind:
 
 
 def _forms(subject: ModifiedSubject) -> QuadraticForms | None:
-    groups: dict[int, list[Any]] = {}
-    for feature, start in zip(subject.items, subject.starts, strict=True):
-        groups.setdefault(start, []).append(feature)
-    found = recognize_quadratic(in_groups(groups.values()))
+    found = recognize_quadratic(FeatureSet(subject.items))
     return found if found is not None and len(found) == len(subject) else None
 
 
@@ -178,14 +174,11 @@ def _attempt(subject: ModifiedSubject, forms: QuadraticForms, grid: tuple[int, .
     for i, j in pairs if exact.least.a > 0 else ():
         places = _places(subject, (i + 1, j + 1), offset)
         try:
-            rows = middles(exact.rows_of(*places))
-            rows /= np.linalg.norm(rows, axis=1, keepdims=True) + np.finfo(float).tiny
-            classes = columns_of(rows, smallest=1e-8)
-            minor = exact.minor(*places, classes) if classes else None
+            classes = independent_rows(exact.rows_of(*places), exact.world)
         except ZeroDivisionError:
             continue
-        if minor is not None and not (minor.a <= 0 <= minor.b):
-            return ModifiedEnergies(subject, grid, spectrum, exact.pivots, (i + 1, j + 1), classes)
+        if classes is not None:
+            return ModifiedEnergies(subject, grid, spectrum, exact.pivots, (i + 1, j + 1), tuple(classes))
     return None
 
 
