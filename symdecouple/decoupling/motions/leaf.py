@@ -2,16 +2,14 @@ r"""A sample vector on its leaf under a triple: searched in float64, moved in nu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import mpmath
 import numpy as np
-from sympy import Expr
 
 from symdecouple.decoupling.motions.motion import is_finite, largest, unit
 from symdecouple.decoupling.motions.orbit import Moved, OrbitMotion
-from symdecouple.flows.leaf import Leaf, Y, leaf_of
+from symdecouple.flows.leaf import Leaf, Y
 from symdecouple.flows.normalizer_templates import on_triple_leaf, triple_image
 from symdecouple.language.sample import Sample
 from symdecouple.numeric.features.expressions import Array, Compiled, as_multiprecision
@@ -27,12 +25,6 @@ class LeafMotion:
         self._phi = Compiled([leaf.phi, leaf.phi.diff(sample)], sample)
         self._back = Compiled([leaf.back], Y)
         self._ends = float(leaf.low), float(leaf.high)
-
-    @classmethod
-    def of(cls, generators: Sequence[Expr], sample: Sample) -> LeafMotion | None:
-        """Return the motion on the leaf of two or three generators; None where it is not known in closed form."""
-        leaf = leaf_of(tuple(generators), sample)
-        return None if leaf is None else cls(leaf, sample)
 
     def search(self, x: Array, motion: OrbitMotion, targets: Array) -> Array | None:
         """Return alpha, beta and log(lambda) at which leading features of float64 samples have their targets."""
