@@ -111,7 +111,7 @@ def gaussian_moment(order: int) -> Expr:
     return S.Zero if order % 2 else factorial2(order - 1)
 
 
-def polynomial_expectation(feature: Feature, moment: Callable[[int], Expr] = gaussian_moment) -> Expr:
+def polynomial_expectation(feature: Feature, moment: Callable[[int], Expr]) -> Expr:
     """Return the expectation of a polynomial of independent coordinates of one law."""
     try:
         terms = Poly(feature.expr, *feature.coordinates).terms()

@@ -20,7 +20,7 @@ from typing import Any
 
 import mpmath
 import numpy as np
-from sympy import Add, Expr, Float, I, Integer, Mul, Rational, S, exp, expand, im, pi, re, sqrt
+from sympy import Add, Expr, Float, I, Mul, S, exp, expand, im, pi, re, sqrt
 
 from symdecouple.decoupling.expectations import (
     at_point,
@@ -118,25 +118,25 @@ def reference_values(features: FeatureSet, reference: Any = "gaussian") -> tuple
         if reference not in ("gaussian", "white"):
             raise InvalidInput(f"reference {reference!r} is not known: 'gaussian' (or 'white'), values, a mapping, "
                                "Reference.of(sample) or a frozen scipy distribution")
-        return _each(features, lambda f: polynomial_expectation(f) if f.coordinates else
-                     expected(f.expr, gaussian))
+        return _each(features, gaussian, gaussian_moment)
     if isinstance(reference, Reference):
         return _at(features, reference)
     if hasattr(reference, "pdf") and hasattr(reference, "support"):
-        return _each(features, lambda f: polynomial_expectation(f, lambda k: _moment(reference, k, f"x**{k}"))
-                     if f.coordinates else expected(f.expr, _law(reference)))
+        return _each(features, _law(reference), lambda k: _moment(reference, k, f"x**{k}"))
     if isinstance(reference, Mapping):
         return _by_name(features, reference)
     return _given(features, reference)
 
 
-def _each(features: FeatureSet, expectation: Callable[[Feature], Expr]) -> tuple[Expr | None, ...]:
+def _each(features: FeatureSet, expectation: Callable[[Expr, Sample], Expr], moment: Callable[[int], Expr]
+          ) -> tuple[Expr | None, ...]:
     """Return the expectation of every feature, which a black box lacks and as the last feature does not need."""
     for k, feature in enumerate(tuple(features)[:-1], 1):
         if feature.black_box is not None:
             raise InvalidInput(f"the expectation of {feature}, feature {k}, is not known, as it is a black box: give "
                                f"numbers, reference=[...], {len(features)} of them or {len(features) - 1}")
-    return tuple(None if f.black_box is not None else _computed(f, expectation(f)) for f in features)
+    return tuple(None if f.black_box is not None else _computed(f, polynomial_expectation(f, moment) if f.coordinates
+                 else expected(f.expr, expectation)) for f in features)
 
 
 def _at(features: FeatureSet, reference: Reference) -> tuple[Expr, ...]:
@@ -324,16 +324,8 @@ def _given(features: FeatureSet, reference: Any) -> tuple[Expr | None, ...]:
 
 
 def _number(value: Any) -> Expr:
-    number = exact(_plain(value), "reference")
+    is_scalar = hasattr(value, "item") and getattr(value, "ndim", 1) == 0  # of NumPy
+    number = exact(value.item() if is_scalar else value, "reference")
     if not (number.is_number and number.is_real and number.is_finite):
         raise InvalidInput(f"a reference value is a finite real number, got {value!r}")
     return number
-
-
-def _plain(value: Any) -> Any:
-    """NumPy scalars as Python numbers, and those as exact decimals."""
-    if hasattr(value, "item") and getattr(value, "ndim", 1) == 0:
-        value = value.item()
-    if isinstance(value, float):
-        return Rational(repr(value)) if isfinite(value) else value
-    return Integer(value) if isinstance(value, int) and not isinstance(value, bool) else value

@@ -56,7 +56,7 @@ class Averages:
         self.size = len(sample)
         self.counts = Counter(sample)
         self._powers: dict[int, Expr] = {0: S.One}
-        self._scaled: tuple[list[tuple[int, int]], int] | None = None
+        self._scaled: tuple[list[tuple[int, int]], int] | None = None  # whole numbers and their counts, and the unit
         if all(p.is_Rational for p in self.counts):
             unit = lcm(*(int(p.q) for p in self.counts))
             self._scaled = [(int(p.p) * (unit // int(p.q)), c) for p, c in self.counts.items()], unit
@@ -67,22 +67,18 @@ class Averages:
 
     def _mean(self, body: Expr, sample: Sample) -> Expr:
         try:
-            terms = Poly(body, sample).terms()
+            terms = [] if self._scaled is None else Poly(body, sample).terms()
         except PolynomialError:
-            terms = None
-        if terms is not None and not any(c.has(sample) for _, c in terms):
-            return Add(*(Mul(c, self._power(k)) for (k,), c in terms))
+            terms = []
+        if self._scaled is not None and terms and not any(c.has(sample) for _, c in terms):
+            return Add(*(Mul(c, self._power(k, *self._scaled)) for (k,), c in terms))
         if len(self.counts) <= _FEW or body.free_symbols != {sample}:
             return Add(*(count * body.xreplace({sample: p}) for p, count in self.counts.items())) / self.size
         return self._computed(as_function(body, sample, "mpmath"))
 
-    def _power(self, k: int) -> Expr:
+    def _power(self, k: int, numbers: Sequence[tuple[int, int]], unit: int) -> Expr:
         if k not in self._powers:
-            if self._scaled is None:
-                self._powers[k] = Add(*(count * p**k for p, count in self.counts.items())) / self.size
-            else:
-                numbers, unit = self._scaled
-                self._powers[k] = Rational(sum(count * n**k for n, count in numbers), self.size * unit**k)
+            self._powers[k] = Rational(sum(count * n**k for n, count in numbers), self.size * unit**k)
         return self._powers[k]
 
     def _computed(self, function: Callable[[Any], Any]) -> Expr:
