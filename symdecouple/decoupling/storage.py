@@ -59,6 +59,7 @@ MAX_TEXT = 100_000_000
 
 _KEYS = ("format version written_by domain n_samples features responses reference path budget perturbation left_out "
          "added verdicts").split()
+_SETS = "original", "modified"
 _LONGEST = 10**6  # characters of one feature
 _RESPONSE = "response_{}"
 
@@ -85,22 +86,24 @@ def plan_to_json(plan: Plan, indent: int | None = 2) -> str:
     >>> plan.features, plan.reference
     (FeatureSet([Mean(x), Mean(x**2), Mean(x**3), Mean(x**4)]), (0, 1, 0, 3))
     """
-    texts = _Texts(plan.features)
-    of = texts.feature
+    features, known = plan.features, dict[Response, Symbol]()
+
+    def of(feature: Feature) -> dict[str, Any]:
+        return _written(feature, features.sample, known)
+
+    written = [of(features[g[0]]) if len(g) == 1 else [of(features[j]) for j in g] for g in features.groups]
+    left_out = [{"index": d.index, "feature": of(d.feature), "reason": d.reason} for d in plan.left_out]
     data = {
-        "format": FORMAT, "version": VERSION, "written_by": __version__,
-        "domain": domain_to_text(plan.features.sample), "n_samples": texts.size,
-        "features": [of(plan.features[g[0]]) if len(g) == 1 else [of(plan.features[j]) for j in g]
-                     for g in plan.features.groups],
+        "format": FORMAT, "version": VERSION, "written_by": __version__, "domain": domain_to_text(features.sample),
+        "n_samples": features.coordinates[0].size if features.coordinates else None,
+        "features": written, "responses": list(map(_parts, known)),
         "reference": [None if v is None else _number(v, j) for j, v in enumerate(plan.reference, 1)],
         "path": plan.path, "budget": float(plan.choice.budget) if isfinite(plan.choice.budget) else None,
         "perturbation": plan.perturbation and asdict(plan.perturbation),
-        "left_out": [{"index": d.index, "feature": of(d.feature), "reason": d.reason} for d in plan.left_out],
-        "added": [of(f) for f in plan.added],
-        "responses": texts.responses(),
-        "verdicts": {name: dict(_told(decisions.decided)) for name, decisions in _decisions(plan.verdicts)},
+        "left_out": left_out, "added": [of(f) for f in plan.added],
+        "verdicts": {name: dict(_told(getattr(plan.verdicts, name).decided)) for name in _SETS},
     }
-    return json.dumps({key: data[key] for key in _KEYS}, indent=indent, allow_nan=False)
+    return json.dumps(data, indent=indent, allow_nan=False)
 
 
 def plan_from_json(text: str, *, verify: bool = False) -> Plan:
@@ -135,9 +138,10 @@ def plan_from_json(text: str, *, verify: bool = False) -> Plan:
         data = _checked(text)
         plan = _plan(data)
         if verify:
-            for name, decisions in _decisions(plan.verdicts):
+            for name in _SETS:
                 for k, verdict in data["verdicts"][name].items():
-                    decisions.learn(int(k), _verified(plan.verdicts, name, int(k), json.dumps(verdict)))
+                    getattr(plan.verdicts, name).learn(int(k), _verified(plan.verdicts, name, int(k),
+                                                                         json.dumps(verdict)))
         return plan
     except InvalidInput:
         raise
@@ -147,27 +151,20 @@ def plan_from_json(text: str, *, verify: bool = False) -> Plan:
                            ) from error
 
 
-class _Texts:
-    """Features as texts of one domain and one size, the frequency responses of their filters beside them."""
+def _written(feature: Feature, sample: Sample, known: dict[Response, Symbol]) -> dict[str, Any]:
+    """Write a feature as text; the frequency responses of its filters are known beside it, by symbols."""
+    if feature.black_box is not None:
+        raise InvalidInput(f"{feature} is a black box, a function of Python that no text tells: a plan of it is "
+                           "kept by pickle, where its function can be imported")
+    for response in sorted(feature.expr.atoms(Response), key=lambda r: (r.name, str(r.values))):
+        known.setdefault(response, Symbol(_RESPONSE.format(len(known))))
+    more = {"name": feature.name if feature.is_named else "", "allow_nonsmooth": sorted(feature.allow_nonsmooth)}
+    return {"text": to_text(feature.expr.xreplace(known), sample=sample)} | {k: v for k, v in more.items() if v}
 
-    def __init__(self, features: FeatureSet) -> None:
-        self.sample, self.size = features.sample, (features.coordinates[0].size if features.coordinates else None)
-        self._known: dict[Response, Symbol] = {}
 
-    def feature(self, feature: Feature) -> dict[str, Any]:
-        if feature.black_box is not None:
-            raise InvalidInput(f"{feature} is a black box, a function of Python that no text tells: a plan of it is "
-                               "kept by pickle, where its function can be imported")
-        for response in sorted(feature.expr.atoms(Response), key=lambda r: (r.name, str(r.values))):
-            self._known.setdefault(response, Symbol(_RESPONSE.format(len(self._known))))
-        out: dict[str, Any] = {"text": to_text(feature.expr.xreplace(self._known), sample=self.sample)}
-        more = {"name": feature.name if feature.is_named else "", "allow_nonsmooth": sorted(feature.allow_nonsmooth)}
-        return out | {key: value for key, value in more.items() if value}
-
-    def responses(self) -> list[dict[str, Any]]:
-        arrays = {response: np.array(response.values, dtype=complex) for response in self._known}
-        return [{"name": response.name, "real": a.real.tolist(), "imag": a.imag.tolist()}
-                for response, a in arrays.items()]
+def _parts(response: Response) -> dict[str, Any]:
+    values = np.array(response.values, dtype=complex)
+    return {"name": response.name, "real": values.real.tolist(), "imag": values.imag.tolist()}
 
 
 def _number(value: Expr, index: int) -> Any:
@@ -191,10 +188,6 @@ def _told(decided: Mapping[int, Verdict]) -> Iterator[tuple[str, dict[str, Any]]
 
 def _is_answer(verdict: Verdict) -> bool:
     return verdict.status in (Status.PROVED, Status.REFUTED) and verdict.certificate is not None
-
-
-def _decisions(verdicts: Verdicts) -> Iterator[tuple[str, Any]]:
-    return iter((("original", verdicts.original), ("modified", verdicts.modified)))
 
 
 # --- reading --------------------------------------------------------------------------------------------------------
