@@ -220,43 +220,40 @@ def _no_number(name: str) -> NoReturn:
     raise InvalidInput(f"{name} is no number of a plan")
 
 
-def _part(value: Any, kind: type, name: str, read: Callable[[Any], Any] = lambda value: value) -> Any:
-    """Read a part of the plan, and say which one is wrong."""
-    if not isinstance(value, kind) or isinstance(value, bool):
-        raise InvalidInput(f"{name} of the plan: {kind.__name__} is expected, got {str(value)[:60]}")
-    try:
-        return read(value)
-    except (SymdecoupleError, KeyError, TypeError, ValueError, LookupError, ArithmeticError) as error:
-        told = str(error) if isinstance(error, SymdecoupleError) else f"{type(error).__name__} {error}"
-        raise InvalidInput(f"{name} of the plan: {told}") from error
-
-
 def _plan(data: dict[str, Any]) -> Plan:
-    sample, size = _part(data["domain"], str, "domain", parse_domain), data["n_samples"]
-    if size is not None:
-        _part(size, int, "n_samples")
-    responses = dict(_part(data["responses"], list, "responses", lambda found: [
-        (Symbol(_RESPONSE.format(n)), _response(**r)) for n, r in enumerate(found)]))
+    def part(name: str, kind: type, read: Callable[[Any], Any] = lambda value: value, *, without: Any = ...) -> Any:
+        """Read a part of the plan, and say which one is wrong; `without` stands for null where that may be."""
+        value = data[name]
+        if value is None and without is not ...:
+            return without
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise InvalidInput(f"{name} of the plan: {kind.__name__} is expected, got {str(value)[:60]}")
+        try:
+            return read(value)
+        except (SymdecoupleError, KeyError, TypeError, ValueError, LookupError, ArithmeticError) as error:
+            told = str(error) if isinstance(error, SymdecoupleError) else f"{type(error).__name__} {error}"
+            raise InvalidInput(f"{name} of the plan: {told}") from error
 
     def feature(written: Mapping[str, Any]) -> Feature:
         return _feature(**written, sample=sample, size=size, responses=responses)
 
-    features = _part(data["features"], list, "features", lambda items: FeatureSet([
+    sample, size = part("domain", str, parse_domain), part("n_samples", int, without=None)
+    responses = part("responses", list, lambda found: {
+        Symbol(_RESPONSE.format(n)): _response(**r) for n, r in enumerate(found)})
+    features = part("features", list, lambda items: FeatureSet([
         Group(*map(feature, item)) if isinstance(item, list) else feature(item) for item in items]))
     if features.parameters:
         raise InvalidInput(f"features of the plan: {', '.join(sorted(map(str, features.parameters)))} is not bound")
-    values = _part(data["reference"], list, "reference", lambda found: _references(features, found))
+    values = part("reference", list, lambda found: _references(features, found))
     check_attainable(features, values)
-    budget = inf if data["budget"] is None else _part(data["budget"], Real, "budget", float)
-    perturbation = None if data["perturbation"] is None else _part(
-        data["perturbation"], dict, "perturbation", lambda found: Perturbation(**found))
-    left_out = _part(data["left_out"], list, "left_out", lambda found: tuple(
+    perturbation = part("perturbation", dict, lambda found: Perturbation(**found), without=None)
+    left_out = part("left_out", list, lambda found: tuple(
         Dependent(int(d["index"]), feature(d["feature"]), str(d["reason"])) for d in found))
-    added = _part(data["added"], list, "added", lambda found: tuple(map(feature, found)))
+    added = part("added", list, lambda found: tuple(map(feature, found)))
     if not set(added) <= set(features):
         raise InvalidInput("added of the plan: these are features of it, got others")
-    path = _part(data["path"], str, "path")
-    return plan_of(features, values, path, budget, perturbation, left_out, added)
+    return plan_of(features, values, part("path", str), part("budget", Real, float, without=inf), perturbation,
+                   left_out, added)
 
 
 def _feature(text: str, sample: Sample, size: int | None, responses: Mapping[Symbol, Response],
