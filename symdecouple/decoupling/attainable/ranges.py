@@ -161,16 +161,11 @@ def intervals_of_rows(choice: Choice, batch: Batch, values: Any) -> Attainable:
     """Return the intervals of each sample of a batch; `values` (..., M) are its decoupled features."""
     rows, size = np.asarray(batch.rows, dtype=np.float64), len(choice.features)
     fit = np.flatnonzero(np.isfinite(rows).all(axis=1) & (rows.shape[1] > 1))
-    found: list[list[Interval]] = [[] for _ in fit]
-    count = 0
-    if choice.moments is not None:
-        moments = MomentIntervals(choice.moments, choice.floats)
-        found, count = [moments.of_sample(rows[i]) for i in fit], len(choice.moments)
-    elif choice.energies is not None:
-        energies = EnergyIntervals(choice.energies, choice.floats, choice.spans)
-        found, count = energies.of_rows(rows[fit], batch.grid), len(choice.energies)
+    counted = _counted(choice)
+    count = 0 if counted is None else len(counted.leading)
+    found = [[] for _ in fit] if counted is None else counted.of_rows(rows[fit], batch.grid)
     own = np.asarray(values, dtype=np.float64).reshape(len(rows), size)
-    found_by = [_counted_by(choice)] * count
+    found_by = [] if counted is None else [counted.found_by] * count
     levels = choice.levels(choice.level(None), True, False, batch.grid)
     for start, end in choice.spans:
         if start < count:
@@ -202,18 +197,18 @@ def intervals_of_any(choice: Choice, n_samples: Any) -> Attainable:
     if int(np.prod(grid)) < 2:
         raise InvalidInput(f"n_samples={n_samples!r} was given: one value does not vary; 2 or more are needed")
     grid = tuple(map(int, grid))
-    if choice.moments is not None and len(choice.moments) == size:
-        found = MomentIntervals(choice.moments, choice.floats).of_any(grid[0])
-    elif choice.energies is not None and len(choice.energies) == size:
-        found = EnergyIntervals(choice.energies, choice.floats, choice.spans).of_any(grid)
-    else:
+    if (counted := _counted(choice)) is None or len(counted.leading) != size:
         raise UnsupportedExpression("what all samples can reach is known of moments and of energies of circular "
                                     "filters; of other features it is followed from a sample: plan.attainable(x)")
-    return _attainable(np.array(found, dtype=np.float64), None, choice, [_counted_by(choice)] * size, n_samples)
+    ends = np.array(counted.of_any(grid), dtype=np.float64)
+    return _attainable(ends, None, choice, [counted.found_by] * size, n_samples)
 
 
-def _counted_by(choice: Choice) -> FoundBy:
-    return "ties" if choice.moments is not None else "frequencies"
+def _counted(choice: Choice) -> MomentIntervals | EnergyIntervals | None:
+    """The leading features whose intervals are counted, or programmed."""
+    if choice.moments is not None:
+        return MomentIntervals(choice.moments, choice.floats)
+    return None if choice.energies is None else EnergyIntervals(choice.energies, choice.floats, choice.spans)
 
 
 def _attainable(ends: Any, values: Any, choice: Choice, found_by: Sequence[FoundBy], n_samples: Any) -> Attainable:
