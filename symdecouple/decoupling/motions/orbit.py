@@ -17,7 +17,7 @@ from typing import Any
 
 import mpmath
 import numpy as np
-from sympy import Expr, Symbol
+from sympy import Symbol
 
 from symdecouple.decoupling.motions.motion import Motion, is_finite, largest, linear_solution, unit
 from symdecouple.errors import BudgetExceeded, Outcome

@@ -25,7 +25,7 @@ import numpy as np
 from symdecouple.calculus.certificates import Claim
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
 from symdecouple.calculus.span import independent_rows
-from symdecouple.calculus.subject import Size, Subject
+from symdecouple.calculus.subject import Size
 from symdecouple.decoupling.routes.energies import of_forms
 from symdecouple.decoupling.verdicts.modified import ModifiedSubject
 from symdecouple.decoupling.verdicts.spectral_minor import (
@@ -83,6 +83,7 @@ class ModifiedEnergies(Claim):
         The classes of the minor.
     """
 
+    subject: ModifiedSubject
     grid: tuple[int, ...]
     spectrum: tuple[Fraction, ...]
     pivots: tuple[int, ...]
@@ -97,11 +98,9 @@ class ModifiedEnergies(Claim):
         return self.grid[0] if len(self.grid) == 1 else self.grid
 
     def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
-        subject, forms = self.subject, None
-        if isinstance(subject, ModifiedSubject):
-            forms = _forms(subject)
+        subject, forms = self.subject, _forms(self.subject)
         yield Check("quadratic forms that commute, with taps", forms is not None and have_taps(forms))
-        assert forms is not None and isinstance(subject, ModifiedSubject)
+        assert forms is not None
         i, j = (n - 1 for n in self.pair)
         offset = int(forms.mean is not None)
         yield Check("the pair", offset <= i < j < len(subject) and i < subject.starts[j])
@@ -142,9 +141,8 @@ def _read(data: Mapping[str, Any]) -> ModifiedEnergies:
     grid = tuple(map(int, data["grid"]))
     if not all(1 < n < 10**4 for n in grid) or np.prod(grid) > 10**5:
         raise InvalidInput(f"a grid of {grid} is out of bounds")
-    subject: Subject = ModifiedSubject.from_dict(data["subject"])
-    return ModifiedEnergies(subject, grid, tuple(map(Fraction, data["spectrum"])), tuple(map(int, data["pivots"])),
-                            (int(i), int(j)), tuple(map(int, data["rows"])))
+    return ModifiedEnergies(ModifiedSubject.from_dict(data["subject"]), grid, tuple(map(Fraction, data["spectrum"])),
+                            tuple(map(int, data["pivots"])), (int(i), int(j)), tuple(map(int, data["rows"])))
 
 
 READERS: dict[str, Callable[[Mapping[str, Any]], Any]] = {ModifiedEnergies.kind: _read}

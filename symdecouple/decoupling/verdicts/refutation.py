@@ -26,7 +26,7 @@ from symdecouple.calculus.certificates import Claim
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
 from symdecouple.calculus.jets import Jet, Point, bracket_at
 from symdecouple.calculus.span import independent_rows
-from symdecouple.calculus.subject import Size, Subject
+from symdecouple.calculus.subject import Size
 from symdecouple.calculus.witness import Minor, Witness, draws, minor_of
 from symdecouple.decoupling.verdicts.implicit import Column, ModifiedPoint
 from symdecouple.decoupling.verdicts.modified import ModifiedSubject
@@ -144,18 +144,12 @@ class ModifiedWitness(Witness):
 
     __slots__ = ()
 
-    def recomputed(self, subject: Subject, world: World | None = None) -> Minor:
+    def recomputed(self, subject: ModifiedSubject,  # type: ignore[override] # of these only
+                   world: World | None = None) -> Minor:
         """Evaluate the minor anew: flows from the features, derivatives of roots by iteration."""
-        subject = _modified(subject)
         point = Point(self.sample, {}, World(self.digits) if world is None else world)
         columns = _columns(subject, _steps_anew(subject), point, Budget(SECONDS_TO_VERIFY), by_newton=True)
         return minor_of(_vectors(columns, self.pair, point), [r - 1 for r in self.rows], point.world)
-
-
-def _modified(subject: Subject) -> ModifiedSubject:
-    if not isinstance(subject, ModifiedSubject):
-        raise InvalidInput(f"this certificate is about modified features, got {type(subject).__name__}")
-    return subject
 
 
 def _references_check(subject: ModifiedSubject, witness: Witness) -> Check:
@@ -187,6 +181,7 @@ def _steps_anew(subject: ModifiedSubject) -> list[Step]:
 class ModifiedIndependence(Claim):
     """A sample at which the gradients of modified features are independent, for its size (C1)."""
 
+    subject: ModifiedSubject
     witness: Witness
     n_samples: int
     kind: ClassVar[str] = "modified independence"
@@ -199,7 +194,7 @@ class ModifiedIndependence(Claim):
 
     def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
         yield size_check(self.subject, self.n_samples)
-        yield _references_check(_modified(self.subject), self.witness)
+        yield _references_check(self.subject, self.witness)
         yield minor_check(self.subject, self.witness, range(1, len(self.subject) + 1), self.pair, self.n_samples, clock)
 
     def reason(self, n_samples: Size | None) -> str:
