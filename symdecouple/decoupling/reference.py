@@ -14,7 +14,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import comb, isfinite
 from typing import Any
 
@@ -28,7 +28,7 @@ from symdecouple.decoupling.expectations import (
     polynomial_expectation,
     white_expectation,
 )
-from symdecouple.decoupling.sample_reference import DIGITS, Averages, as_function, expected, filtered_values
+from symdecouple.decoupling.sample_reference import DIGITS, Averages, as_function, expected
 from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
 from symdecouple.language.black_box import BlackBox
 from symdecouple.language.canonical import canonical, decompose
@@ -40,6 +40,7 @@ from symdecouple.language.mean import exact
 from symdecouple.language.precision import at_digits
 from symdecouple.language.sample import Sample
 from symdecouple.numeric.features.black_box import Oracle
+from symdecouple.numeric.features.expressions import Array, Compiled
 from symdecouple.shown import Card, Shown
 
 __all__ = ["Reference", "reference_values"]
@@ -140,22 +141,24 @@ def _each(features: FeatureSet, expectation: Callable[[Expr, Sample], Expr], mom
 
 
 def _at(features: FeatureSet, reference: Reference) -> tuple[Expr, ...]:
-    filtered = filtered_values(tuple(features), reference.sample, reference.grid)
-    averages = Averages(reference.sample)
+    averages, row = Averages(reference.sample), cache(lambda: np.array([list(map(float, reference.sample))]))
     out = []
-    for j, feature in enumerate(features):
+    for feature in features:
         if feature.black_box is not None:
-            value = _asked(feature.black_box, reference.sample)
+            value = _asked(feature.black_box, row())
         elif feature.coordinates:
             value = at_point(feature, reference.sample)
+        elif feature.expr.has(Filtered):
+            found, = Compiled([feature.expr], feature.sample).on(reference.grid)(row())
+            value = _number(found.item())
         else:
-            value = _number(filtered[j]) if j in filtered else averages.value(feature.expr)
+            value = averages.value(feature.expr)
         out.append(_computed(feature, value))
     return tuple(out)
 
 
-def _asked(box: BlackBox, points: tuple[Expr, ...]) -> Expr:
-    oracle, row = Oracle(box), np.array([[float(p) for p in points]])
+def _asked(box: BlackBox, row: Array) -> Expr:
+    oracle = Oracle(box)
     values = oracle.values(row)
     for outcome in oracle.refusals(row, values).values():
         raise InvalidInput(f"the reference value of a black box: {outcome.detail}")

@@ -15,17 +15,13 @@ from math import lcm
 from typing import Any
 
 import mpmath
-import numpy as np
 from sympy import Add, Dummy, Expr, Float, Mul, Poly, PolynomialError, Rational, S, lambdify, nan
 
-from symdecouple.language.feature import Feature
-from symdecouple.language.filters import Filtered
 from symdecouple.language.mean import Mean
 from symdecouple.language.precision import at_digits
 from symdecouple.language.sample import Sample
-from symdecouple.numeric.features.expressions import Compiled
 
-__all__ = ["DIGITS", "Averages", "as_function", "expected", "filtered_values"]
+__all__ = ["DIGITS", "Averages", "as_function", "expected"]
 
 DIGITS = 60
 """Of computed reference values; 10 of them are there to be lost."""
@@ -99,13 +95,3 @@ def as_function(expr: Expr, sample: Sample, module: str) -> Callable[[Any], Any]
     symbol = Dummy("x")
     function: Callable[[Any], Any] = lambdify([symbol], expr.xreplace({sample: symbol}), module)
     return function
-
-
-def filtered_values(features: Sequence[Feature], sample: Sequence[Expr], grid: tuple[int, ...]) -> dict[int, float]:
-    """Return the values of the features with filters, by their places, in float64."""
-    found = {j: f for j, f in enumerate(features) if f.black_box is None and f.expr.has(Filtered)}
-    if not found:
-        return {}
-    row = np.array(list(map(float, sample)))
-    compiled = Compiled([f.expr for f in found.values()], next(iter(found.values())).sample).on(grid)
-    return dict(zip(found, map(float, np.ravel(compiled(row))), strict=True))
