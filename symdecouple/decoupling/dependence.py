@@ -178,8 +178,8 @@ def _reaches(features: FeatureSet, axes: int) -> Array:
     """The largest lags along each axis, of filters one after the other."""
     filters = (f.expr.atoms(Filter) for f in features if f.black_box is None and not _has_response(f))
     lags = ([np.reshape(list(h.lags), (-1, axes)) for h in each] for each in filters)
-    return np.max([np.zeros(axes), *(sum(np.abs(one).max(axis=0, initial=0) for one in each) + np.zeros(axes)
-                                     for each in lags)], axis=0)
+    return np.asarray(np.max([np.zeros(axes), *(sum(np.abs(one).max(axis=0, initial=0) for one in each)
+                                                + np.zeros(axes) for each in lags)], axis=0))
 
 
 def _has_response(feature: Feature) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from sympy import Expr, S, limit, oo
@@ -63,7 +63,7 @@ class MomentIntervals:
 
     leading: MomentCoordinates
     references: Sequence[Any]
-    found_by: ClassVar = "ties"
+    found_by: ClassVar[Literal["ties"]] = "ties"
 
     def of_rows(self, rows: Array, _: tuple[int, ...]) -> list[list[Interval]]:
         """Intervals along the leaf of each sample, (R, N)."""
@@ -139,7 +139,7 @@ class EnergyIntervals:
     leading: QuadraticForms
     references: Sequence[Any]
     spans: Sequence[tuple[int, int]]
-    found_by: ClassVar = "frequencies"
+    found_by: ClassVar[Literal["frequencies"]] = "frequencies"
 
     def of_rows(self, rows: Array, grid: tuple[int, ...]) -> list[list[Interval]]:
         """Intervals on the leaf of each signal, (R, N)."""

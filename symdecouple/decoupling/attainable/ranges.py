@@ -175,7 +175,7 @@ def intervals_of_rows(choice: Choice, batch: Batch, values: Any) -> Attainable:
     count = 0 if counted is None else len(counted.leading)
     found = [[] for _ in fit] if counted is None else counted.of_rows(rows[fit], batch.grid)
     own = np.asarray(values, dtype=np.float64).reshape(len(rows), size)
-    found_by = [] if counted is None else [counted.found_by] * count
+    found_by: list[FoundBy] = [] if counted is None else [counted.found_by] * count
     levels = choice.levels(choice.level(None), True, False, batch.grid)
     for start, end in choice.spans:
         if start < count:
