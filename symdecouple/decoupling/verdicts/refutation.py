@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import chain, combinations
+from itertools import chain, combinations, islice
 from typing import Any, ClassVar
 
 from sympy import oo
@@ -83,7 +83,7 @@ def _looks(subject: ModifiedSubject, steps: Sequence[Step], clock: Budget
     """Yield samples that reach all levels, the fields of the features there, and the point that they are taken at."""
     for n in (len(subject) + 1, len(subject) + 2):
         drawn = (sample for sample, _ in draws(subject, n, random.Random(SEED), TRIES))
-        for sample in chain(_rational_candidates(subject, steps, n, clock), drawn):
+        for sample in chain(islice(_rational_candidates(subject, steps, n, clock), TRIES), drawn):
             for digits in DIGITS:
                 point = Point(sample, {}, World(digits))
                 try:
@@ -100,7 +100,6 @@ def _rational_candidates(subject: ModifiedSubject, steps: Sequence[Step], n: int
     """Yield small symmetric samples at which all levels are rational; odd features are at zero there already."""
     if subject.sample.interval != (-oo, oo):
         return
-    found = 0
     for half in combinations(range(1, LARGEST_SYMMETRIC + 1), n // 2):
         sample = [Fraction(sign * v) for v in half for sign in (-1, 1)] + [Fraction(0)] * (n % 2)
         fixed = Point((), {}, World()).moved([Jet(v) for v in sample])
@@ -109,9 +108,6 @@ def _rational_candidates(subject: ModifiedSubject, steps: Sequence[Step], n: int
         except (Irrational, OutsideDomain, ZeroDivisionError):
             continue
         yield sample
-        found += 1
-        if found == TRIES:
-            return
 
 
 def _columns(subject: ModifiedSubject, steps: Sequence[Step], point: Point, clock: Budget,
