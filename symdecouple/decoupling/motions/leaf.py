@@ -2,8 +2,6 @@ r"""A sample vector on its leaf under a triple: searched in float64, moved in nu
 
 from __future__ import annotations
 
-from typing import Any
-
 import mpmath
 import numpy as np
 
@@ -50,12 +48,8 @@ class LeafMotion:
         at = self.search(x.astype(np.float64), motion, targets.astype(np.float64))
         if at is None:
             return None
-        if x.dtype == object:
-            return self._applied(start, as_multiprecision(at[:2]), mpmath.exp(mpmath.mpf(float(at[2]))))
-        return self._applied(start, at[:2], np.exp(at[2]))
-
-    def _applied(self, start: Moved, ends: Array, stretch: Any) -> Moved | None:
-        x = start.values
+        ends, stretch = (as_multiprecision(at[:2]), mpmath.exp(mpmath.mpf(float(at[2])))) if x.dtype == object else (
+            at[:2], np.exp(at[2]))
         with np.errstate(all="ignore"):
             y, slope = self._coordinate(x)
             size = y.max() - y.min()

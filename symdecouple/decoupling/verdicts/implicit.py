@@ -84,17 +84,14 @@ class ModifiedPoint:
         """Return G = f_k - v_k after a time t."""
         self.clock.check("the jets of a root")
         end = self._normalized(self._along(y, k, t), k - 1)
-        return end.jet(self.steps[k - 1].feature.expr) + self._value(y, k).scaled(-1)
-
-    def _value(self, y: Point, k: int) -> Jet:
-        return y.jet(self.values[k - 1])
+        return end.jet(self.steps[k - 1].feature.expr) + y.jet(self.values[k - 1]).scaled(-1)
 
     # --- the flow parameter as a function -----------------------------------------------------------------------
 
     def _time(self, y: Point, k: int) -> Jet:
         formula = self.steps[k - 1].time
         if formula is not None:
-            return y.moved(y.jets, {TARGET: self._value(y, k)}).jet(formula)
+            return y.moved(y.jets, {TARGET: y.jet(self.values[k - 1])}).jet(formula)
         fixed = y.moved([Jet(jet.value) for jet in y.jets])
         root = self._root(fixed, k)
         if not any(jet.grad for jet in y.jets):

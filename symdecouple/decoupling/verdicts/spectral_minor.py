@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from functools import cached_property
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -58,23 +58,18 @@ class EnclosedSpectrum:
         if pivots is None:
             pivots = independent_rows([[w * p for w, p in zip(row, self.powers, strict=True)]
                                        for row in self.weights[: len(goals)]], world) or range(len(goals))
-        self.pivots, self._apart = tuple(pivots), dict[tuple[int, int], list[Any]]()
+        self.pivots = tuple(pivots)
         known = [n for n in range(len(classes)) if n not in pivots]
         rest = [goal - sum((w[n] * self.counts[n] * self.powers[n] for n in known), world.iv.mpf(0))
                 for goal, w in zip(goals, self.weights, strict=False)]
         equations = [[w[n] * self.counts[n] for n in pivots] for w in self.weights[: len(goals)]]
         for n, power in zip(pivots, _solved(equations, rest, world), strict=True):
             self.powers[n] = power
+        self.least = min(self.powers, key=lambda p: p.a)  # the least power, by the lower end of its interval
+        self.apart = cache(self._apart)
 
-    @cached_property
-    def least(self) -> Any:
-        """The least power, by the lower end of its interval."""
-        return min(self.powers, key=lambda p: p.a)
-
-    def apart(self, k: int, before: int) -> list[Any]:
+    def _apart(self, k: int, before: int) -> list[Any]:
         """Return b_k on the classes: w_k less its projection on the first weights, in the inner product sum P u w."""
-        if (k, before) in self._apart:
-            return self._apart[k, before]
         masses = [count * p for count, p in zip(self.counts, self.powers, strict=True)]
 
         def inner(one: Sequence[Any], two: Sequence[Any]) -> Any:
@@ -82,9 +77,7 @@ class EnclosedSpectrum:
 
         first, own = self.weights[:before], self.weights[k]
         slopes = _solved([[inner(a, b) for b in first] for a in first], [inner(a, own) for a in first], self.world)
-        found = [v - sum(c * w[n] for c, w in zip(slopes, first, strict=True)) for n, v in enumerate(own)]
-        self._apart[k, before] = found
-        return found
+        return [v - sum(c * w[n] for c, w in zip(slopes, first, strict=True)) for n, v in enumerate(own)]
 
     def rows_of(self, one: tuple[int, int], two: tuple[int, int]) -> list[list[Any]]:
         """Return w_1, ..., w_K and b_i b_j on the classes, for two pairs (k, before)."""
