@@ -74,12 +74,12 @@ ORDER = {
     "tables": "row_functions labels groups grouped labelled",
     "families": "moments linear_forms bank tils filter_moments quadratic exact recognition circular",
     "decoupling": (  # the plan and what it is made of, and four rooms behind it
-        "expectations sample_reference reference attainable.reference motions.motion motions.orbit motions.leaf "
+        "expectations reference attainable.reference motions.motion motions.orbit motions.leaf "
         "motions.joint_steps motions.nested_roots motions.concatenated routes.route routes.moments routes.energies "
         "routes.precise_energies routes.narrow routes.levels verdicts.modified "
         "verdicts.closures verdicts.spectral_minor verdicts.modified_energies verdicts.implicit verdicts.refutation "
-        "verdicts.decisions verdicts.scenario inner_order offsets choice attainable.levels attainable.picture "
-        "attainable.ranges application dependence explanation precise progress labels masked weighed checkpoint "
+        "verdicts.decisions verdicts.scenario inner_order offsets choice attainable.levels attainable.ranges "
+        "application dependence explanation precise progress labels masked weighed checkpoint "
         "running "
         "report denormalizing carrying colour_channels lookup_table transfer_picture transferred transfer "
         "decoupled_names plan_picture plan_facts matching plan storage"
@@ -131,7 +131,6 @@ DOORS = {
     ("decoupling.plan_facts", "analysis.citations"): "Plan.citation asks about the whole plan",
     ("verdict", "analysis.documents"): "Verdict.document writes the theorem and its proof",
     ("analysis.critical.point", "analysis.critical.picture"): "CriticalPoints.plot draws where Matplotlib is",
-    ("decoupling.attainable.picture", "decoupling.attainable.ranges"): "the type of what is drawn",
     ("decoupling.plan_facts", "decoupling.storage"): "Plan.to_json writes the whole plan",
     ("calculus.frobenius", "numeric.paths.empirical"): "check_frobenius(samples=X): black boxes are not exact",
     ("language.feature", "calculus.field"): "the type of Feature.gradient",

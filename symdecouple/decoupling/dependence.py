@@ -171,19 +171,15 @@ def _grid(features: FeatureSet) -> tuple[int, ...]:
         return (len(features.coordinates),)
     axes = features.sample_ndim
     count = math.ceil((2 * len(features) + 5) ** (1 / axes))
-    return tuple(max(count, 8 * reach + 3) for reach in _reaches(features, axes))
+    return tuple(max(count, 8 * int(reach) + 3) for reach in _reaches(features, axes))
 
 
-def _reaches(features: FeatureSet, axes: int) -> list[int]:
+def _reaches(features: FeatureSet, axes: int) -> Array:
     """The largest lags along each axis, of filters one after the other."""
-    out = [0] * axes
-    for feature in features:
-        filters = [] if feature.black_box is not None or _has_response(feature) else feature.expr.atoms(Filter)
-        lags = [[lag if isinstance(lag, tuple) else (lag,) for lag in h.lags] for h in filters]
-        for axis in range(axes):
-            reach = sum(max((abs(lag[axis]) for lag in each), default=0) for each in lags)
-            out[axis] = max(out[axis], reach)
-    return out
+    filters = (f.expr.atoms(Filter) for f in features if f.black_box is None and not _has_response(f))
+    lags = ([np.reshape(list(h.lags), (-1, axes)) for h in each] for each in filters)
+    return np.asarray(np.max([np.zeros(axes), *(sum(np.abs(one).max(axis=0, initial=0) for one in each)
+                                                + np.zeros(axes) for each in lags)], axis=0))
 
 
 def _has_response(feature: Feature) -> bool:

@@ -1,4 +1,11 @@
-r"""Expectations that references are made of: functions of filtered white noise, polynomials of coordinates.
+r"""Expectations that references are made of: under the normal law and others, of filtered white noise, of polynomials.
+
+Averages of independent standard normal samples become expectations in the limit of many,
+
+.. math:: \mathrm{Mean}(\varphi) \to \mathrm{E}\,\varphi(Z) = \int \varphi(z)\, e^{-z^2/2}\, dz / \sqrt{2\pi}
+
+exact for polynomials, exponentials and sines, by SymPy's integration for algebraic functions where that succeeds, by
+quadrature to 50 digits elsewhere.
 
 Filter outputs of white noise at one place are jointly Gaussian, with variances sum h^2 and covariances sum h g over
 lags. Polynomials follow from those by Isserlis' theorem, in the form
@@ -17,37 +24,130 @@ Other functions of coordinates are integrals over n dimensions: they take number
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Mapping
 from functools import lru_cache
+from math import comb, isfinite
+from typing import Any
 
-from sympy import Add, Expr, Mul, Poly, S, Symbol, expand, factorial2, sqrt
+import mpmath
+from sympy import Add, Dummy, Expr, Float, I, Mul, Poly, S, Symbol, exp, expand, factorial2, im, lambdify, pi, re, sqrt
 from sympy.polys.polyerrors import PolynomialError
 
-from symdecouple.errors import InvalidInput, UnsupportedExpression
+from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
 from symdecouple.families.linear_forms import LinearForm, split_forms
+from symdecouple.language.canonical import decompose
+from symdecouple.language.closed_forms import gaussian_integral
 from symdecouple.language.feature import Feature
 from symdecouple.language.filtered import Response
-from symdecouple.language.filters import Filter
+from symdecouple.language.filters import Filter, Filtered
+from symdecouple.language.mean import Mean
+from symdecouple.language.precision import at_digits
 from symdecouple.language.sample import Sample
 
-__all__ = ["at_point", "gaussian_moment", "polynomial_expectation", "white_expectation"]
+__all__ = ["DIGITS", "as_function", "expected", "gaussian", "gaussian_moment", "law_moment", "of_law",
+           "polynomial_expectation", "white_expectation"]
 
-Marginal = Callable[[Expr, Sample], Expr]
+DIGITS = 60
+"""Of computed reference values; 10 of them are there to be lost."""
+
+_LINE = (-40, -8, 0, 8, 40)  # all of the line to 300 digits, in standard deviations
 
 
-def white_expectation(body: Expr, sample: Sample, marginal: Marginal) -> Expr:
+def expected(expr: Expr, expectation: Callable[[Expr, Sample], Expr]) -> Expr:
+    """Return an expression with every average, innermost first, replaced by an expectation."""
+    if isinstance(expr, Mean):
+        return expectation(expected(expr.opened(expr.sample), expectation), expr.sample)
+    if not expr.args or not expr.has(Mean):
+        return expr
+    return expr.func(*(expected(arg, expectation) for arg in expr.args))
+
+
+def as_function(expr: Expr, sample: Sample, module: str) -> Callable[[Any], Any]:
+    """Return a function of a number, or of an array, that computes an expression in the sample."""
+    symbol = Dummy("x")
+    function: Callable[[Any], Any] = lambdify([symbol], expr.xreplace({sample: symbol}), module)
+    return function
+
+
+def gaussian(body: Expr, sample: Sample) -> Expr:
+    """Return the expectation of a function of a standard normal number, or of filtered white noise."""
+    if body.has(Filtered):
+        return white_expectation(body, sample)
+    try:
+        terms = decompose(body, sample)
+    except BudgetExceeded:  # too long for one basis: the function as it is
+        return _integrated(body, sample)
+    return Add(*(c * _gaussian_basis(psi, sample) for psi, c in terms.items()))
+
+
+def _gaussian_basis(psi: Expr, sample: Sample) -> Expr:
+    """Return E psi(Z): closed for x^k e^(r x) and x^k times a wave (r imaginary), else integrated."""
+    power, rate, part = 0, S.Zero, re
+    for factor in Mul.make_args(psi):
+        base, exponent = factor.as_base_exp()
+        if base == sample and exponent.is_Integer and exponent >= 0:
+            power += int(exponent)
+        elif isinstance(factor, exp) and not (factor.args[0] / sample).has(sample):
+            rate += factor.args[0] / sample
+        elif factor.func.__name__ in ("cos", "sin") and not (factor.args[0] / sample).has(sample) and rate.is_real:
+            rate += I * factor.args[0] / sample
+            part = re if factor.func.__name__ == "cos" else im
+        elif factor.has(sample):
+            return _integrated(psi, sample)
+    value = _shifted_moment(power, rate) * exp(rate**2 / 2)
+    return part(expand(value, complex=True)) if rate.has(I) else value
+
+
+def _shifted_moment(power: int, rate: Expr) -> Expr:
+    """Return E (Z + r)^k = sum_j C(k, j) r^(k-j) (j-1)!! over even j."""
+    return Add(*(comb(power, j) * rate ** (power - j) * gaussian_moment(j) for j in range(0, power + 1, 2)))
+
+
+def _integrated(psi: Expr, sample: Sample) -> Expr:
+    """Return E psi(Z) by SymPy for algebraic functions, by quadrature for others."""
+    integrand = psi * exp(-(sample**2) / 2) / sqrt(2 * pi)
+    function = as_function(integrand, sample, "mpmath")
+    _check_integrable(lambda v: abs(mpmath.mpf(function(v))), psi)
+    if (value := gaussian_integral(psi, sample)) is not None:
+        return value
+    with at_digits(DIGITS):
+        value, error = mpmath.quad(function, _LINE, error=True)
+        if not error <= mpmath.mpf(10) ** -20 * (1 + abs(value)):
+            raise InvalidInput(f"the reference value of {psi} was computed to {mpmath.nstr(error, 2)} only; give it as "
+                               "a number")
+        return Float(str(value), DIGITS - 10)
+
+
+def _check_integrable(size: Callable[[Any], Any], psi: Expr) -> None:
+    """Refuse functions that are not real, have poles, or grow faster than the normal density falls."""
+    with at_digits(15):
+        try:
+            value, error = mpmath.quad(size, _LINE, error=True)
+            is_fine = error < value / 1000 and all(size(end) < 1e-30 * (1 + value) for end in (_LINE[0], _LINE[-1]))
+            failure = "its integral diverges"
+        except TypeError:  # a complex number
+            is_fine, failure = False, "it is not real for every real sample"
+        except (ValueError, ZeroDivisionError) as error:
+            is_fine, failure = False, str(error)
+    if not is_fine:
+        raise InvalidInput(f"the reference value of {psi} could not be computed ({failure}); give it as a number")
+
+
+# --- filtered white noise ---
+
+
+def white_expectation(body: Expr, sample: Sample) -> Expr:
     """Return E body for white noise of variance 1, body in the sample and in circular filters of it.
 
-    `marginal` returns the expectation of a function of a standard normal number. Not known are filters of what is not
-    linear in the sample, boundaries other than circular (the expectation depends on the place), and functions of two
-    outputs that are not polynomials.
+    Not known are filters of what is not linear in the sample, boundaries other than circular (the expectation depends
+    on the place), and functions of two outputs that are not polynomials.
 
     Examples
     --------
-    >>> from symdecouple.decoupling.reference import gaussian
     >>> from symdecouple.language.sample import x
     >>> h, g = Filter([1, 1, 0]), Filter([1, -2, 1])
-    >>> white_expectation(h(x)**4, x, gaussian), white_expectation(h(x)**2*g(x)**2, x, gaussian)
+    >>> white_expectation(h(x)**4, x), white_expectation(h(x)**2*g(x)**2, x)
     (12, 14)
     """
     if unbound := sorted(str(h) for h in body.atoms(Filter) if h.is_symbolic and not isinstance(h.args[0], Response)):
@@ -57,19 +157,18 @@ def white_expectation(body: Expr, sample: Sample, marginal: Marginal) -> Expr:
         raise UnsupportedExpression(f"the expectation of {body} for white noise is known for circular filters of the "
                                     "sample itself; give numbers, reference=[...]")
     function, forms = split
-    return Add(*(_term(term, forms, sample, marginal) for term in Add.make_args(expand(function))))
+    return Add(*(_term(term, forms, sample) for term in Add.make_args(expand(function))))
 
 
-def _term(term: Expr, forms: Mapping[Symbol, LinearForm], sample: Sample, marginal: Marginal) -> Expr:
+def _term(term: Expr, forms: Mapping[Symbol, LinearForm], sample: Sample) -> Expr:
     used = sorted(term.free_symbols & set(forms), key=str)
     if not used:
         return term
     shifted = expand(term.xreplace({y: y + forms[y].constant for y in used if forms[y].constant != 0}))
-    return Add(*(_centred(part, used, forms, sample, marginal) for part in Add.make_args(shifted)))
+    return Add(*(_centred(part, used, forms, sample) for part in Add.make_args(shifted)))
 
 
-def _centred(term: Expr, used: list[Symbol], forms: Mapping[Symbol, LinearForm], sample: Sample, marginal: Marginal
-             ) -> Expr:
+def _centred(term: Expr, used: list[Symbol], forms: Mapping[Symbol, LinearForm], sample: Sample) -> Expr:
     used = [y for y in used if y in term.free_symbols]
     if not used:
         return term
@@ -86,7 +185,7 @@ def _centred(term: Expr, used: list[Symbol], forms: Mapping[Symbol, LinearForm],
         shown = term.xreplace({y: Symbol(f"y{k}") for k, y in enumerate(used)})
         raise UnsupportedExpression(f"the expectation of {shown} of filter outputs that are not independent is not "
                                     "known; give numbers, reference=[...]")
-    return marginal(term.xreplace({used[0]: sqrt(forms[used[0]].covariance(forms[used[0]])) * sample}), sample)
+    return gaussian(term.xreplace({used[0]: sqrt(forms[used[0]].covariance(forms[used[0]])) * sample}), sample)
 
 
 @lru_cache(maxsize=4096)
@@ -103,6 +202,52 @@ def _isserlis(powers: tuple[int, ...], covariance: tuple[tuple[tuple[int, int], 
                  for j, p in enumerate(rest) if p))
 
 
+# --- other laws ---
+
+
+def of_law(law: Any) -> Callable[[Expr, Sample], Expr]:
+    """Return the expectation under a frozen scipy distribution: its own moments for powers, else quadrature."""
+
+    def expectation(body: Expr, sample: Sample) -> Expr:
+        if body.has(Filtered):
+            raise UnsupportedExpression(f"the expectation of {body} under a law is known for white Gaussian noise "
+                                        'only; reference="white", or give numbers')
+        return Add(*(c * _law_basis(law, psi, sample) for psi, c in decompose(body, sample).items()))
+
+    return expectation
+
+
+def _law_basis(law: Any, psi: Expr, sample: Sample) -> Expr:
+    if psi == 1:
+        return S.One
+    base, exponent = psi.as_base_exp()
+    if base == sample and exponent.is_Integer and exponent > 0:
+        return law_moment(law, int(exponent), psi)
+    value, error = _quad(law, as_function(psi, sample, "numpy"))
+    size, size_error = _quad(law, as_function(abs(psi), sample, "numpy"))
+    return _finite(value if error + size_error < 1e-7 * (1 + size) else float("nan"), psi)
+
+
+def law_moment(law: Any, order: int, power: Any) -> Expr:
+    """Return E X^k under a frozen scipy distribution."""
+    return _finite(float(law.moment(order)), power) if order else S.One
+
+
+def _finite(value: float, what: Any) -> Expr:
+    if not isfinite(value):
+        raise InvalidInput(f"the expectation of {what} under the given law is not finite; give a number")
+    return Float(value)
+
+
+def _quad(law: Any, function: Callable[[Any], Any]) -> tuple[float, float]:
+    from scipy.integrate import quad
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # divergence shows in the error
+        value, error = quad(lambda v: function(v) * law.pdf(v), *law.support(), limit=500)
+    return float(value), abs(float(error)) if isfinite(value) else float("inf")
+
+
 # --- coordinates ---
 
 
@@ -111,7 +256,7 @@ def gaussian_moment(order: int) -> Expr:
     return S.Zero if order % 2 else factorial2(order - 1)
 
 
-def polynomial_expectation(feature: Feature, moment: Callable[[int], Expr] = gaussian_moment) -> Expr:
+def polynomial_expectation(feature: Feature, moment: Callable[[int], Expr]) -> Expr:
     """Return the expectation of a polynomial of independent coordinates of one law."""
     try:
         terms = Poly(feature.expr, *feature.coordinates).terms()
@@ -119,12 +264,3 @@ def polynomial_expectation(feature: Feature, moment: Callable[[int], Expr] = gau
         raise InvalidInput(f"the expectation of {feature} is not computed, as it is no polynomial of its coordinates: "
                            "give numbers, reference=[...]") from error
     return Add(*(Mul(coefficient, *map(moment, powers)) for powers, coefficient in terms))
-
-
-def at_point(feature: Feature, point: Sequence[Expr]) -> Expr:
-    """Return the value at a point, exactly."""
-    symbols = feature.coordinates
-    if len(point) != len(symbols):
-        raise InvalidInput(f"{feature} is a function of {len(symbols)} coordinates, the reference sample has "
-                           f"{len(point)} numbers")
-    return feature.expr.xreplace(dict(zip(symbols, point, strict=True)))

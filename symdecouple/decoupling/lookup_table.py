@@ -99,16 +99,11 @@ class LookupTable(Shown):
 
     def __call__(self, colours: Any) -> FloatArray:
         """Return colours, (..., 3) from 0 to 1, after trilinear interpolation: what programs do with the file."""
+        from scipy.interpolate import interpn
+
         given = np.asarray(colours, dtype=np.float64)
-        last = len(self.nodes) - 1
-        place = np.clip(given, 0, 1) * last
-        cell = np.minimum(place.astype(np.intp), last - 1)
-        share = place - cell
-        found = np.zeros(given.shape)
-        for corner in np.ndindex(2, 2, 2):
-            weight = np.where(corner, share, 1 - share).prod(axis=-1)
-            found += weight[..., None] * self.nodes[tuple(np.moveaxis(cell + np.array(corner), -1, 0))]
-        return found
+        axes = (np.linspace(0, 1, len(self.nodes)),) * 3
+        return np.asarray(interpn(axes, self.nodes, np.clip(given, 0, 1))).reshape(given.shape)
 
     def _card(self) -> Card:
         size = len(self.nodes)

@@ -1,38 +1,40 @@
 r"""Reference values: what each feature is normalized to.
 
-By default a feature's value for independent standard normal samples, in the limit of many: every average becomes an
-expectation,
+By default a feature's value for independent standard normal samples, in the limit of many (`expectations`); or any
+other law, given numbers, names, or a reference sample. There an average of a polynomial is one of power means, which
+are rational numbers for a rational sample,
 
-.. math:: \mathrm{Mean}(\varphi) \to \mathrm{E}\,\varphi(Z) = \int \varphi(z)\, e^{-z^2/2}\, dz / \sqrt{2\pi}
+.. math:: \mathrm{Mean}(\varphi) = \sum_k c_k\, m_k, \qquad m_k = \frac1N \sum_n x_n^k .
 
-exact for polynomials, exponentials and sines, by SymPy's integration for algebraic functions where that succeeds, by
-quadrature to 50 digits elsewhere. Any other law, given numbers, names or a reference sample work as well.
+Another function is written out for a sample of few different numbers, exactly, and computed to 50 digits elsewhere.
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from math import comb, isfinite
+from functools import cache, lru_cache
+from math import lcm
 from typing import Any
 
 import mpmath
 import numpy as np
-from sympy import Add, Expr, Float, I, Integer, Mul, Rational, S, exp, expand, im, pi, re, sqrt
+from sympy import Add, Expr, Float, Mul, Poly, PolynomialError, Rational, S, nan
 
 from symdecouple.decoupling.expectations import (
-    at_point,
+    DIGITS,
+    as_function,
+    expected,
+    gaussian,
     gaussian_moment,
+    law_moment,
+    of_law,
     polynomial_expectation,
-    white_expectation,
 )
-from symdecouple.decoupling.sample_reference import DIGITS, Averages, as_function, expected, filtered_values
-from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
+from symdecouple.errors import InvalidInput
 from symdecouple.language.black_box import BlackBox
-from symdecouple.language.canonical import canonical, decompose
-from symdecouple.language.closed_forms import gaussian_integral
+from symdecouple.language.canonical import canonical
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.filters import Filtered
@@ -40,12 +42,13 @@ from symdecouple.language.mean import exact
 from symdecouple.language.precision import at_digits
 from symdecouple.language.sample import Sample
 from symdecouple.numeric.features.black_box import Oracle
+from symdecouple.numeric.features.expressions import Array, Compiled
 from symdecouple.shown import Card, Shown
 
-__all__ = ["Reference", "reference_values"]
+__all__ = ["Averages", "Reference", "reference_values"]
 
 _SHOWN = 6  # numbers of a sample
-_LINE = (-40, -8, 0, 8, 40)  # all of the line to 300 digits, in standard deviations
+_FEW = 64  # different numbers that a sum is written out for
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -118,48 +121,111 @@ def reference_values(features: FeatureSet, reference: Any = "gaussian") -> tuple
         if reference not in ("gaussian", "white"):
             raise InvalidInput(f"reference {reference!r} is not known: 'gaussian' (or 'white'), values, a mapping, "
                                "Reference.of(sample) or a frozen scipy distribution")
-        return _each(features, lambda f: polynomial_expectation(f) if f.coordinates else
-                     expected(f.expr, gaussian))
+        return _each(features, gaussian, gaussian_moment)
     if isinstance(reference, Reference):
         return _at(features, reference)
     if hasattr(reference, "pdf") and hasattr(reference, "support"):
-        return _each(features, lambda f: polynomial_expectation(f, lambda k: _moment(reference, k, f"x**{k}"))
-                     if f.coordinates else expected(f.expr, _law(reference)))
+        return _each(features, of_law(reference), lambda k: law_moment(reference, k, f"x**{k}"))
     if isinstance(reference, Mapping):
         return _by_name(features, reference)
     return _given(features, reference)
 
 
-def _each(features: FeatureSet, expectation: Callable[[Feature], Expr]) -> tuple[Expr | None, ...]:
+def _each(features: FeatureSet, expectation: Callable[[Expr, Sample], Expr], moment: Callable[[int], Expr]
+          ) -> tuple[Expr | None, ...]:
     """Return the expectation of every feature, which a black box lacks and as the last feature does not need."""
     for k, feature in enumerate(tuple(features)[:-1], 1):
         if feature.black_box is not None:
             raise InvalidInput(f"the expectation of {feature}, feature {k}, is not known, as it is a black box: give "
                                f"numbers, reference=[...], {len(features)} of them or {len(features) - 1}")
-    return tuple(None if f.black_box is not None else _computed(f, expectation(f)) for f in features)
+    return tuple(None if f.black_box is not None else _computed(f, polynomial_expectation(f, moment) if f.coordinates
+                 else expected(f.expr, expectation)) for f in features)
 
 
 def _at(features: FeatureSet, reference: Reference) -> tuple[Expr, ...]:
-    filtered = filtered_values(tuple(features), reference.sample, reference.grid)
-    averages = Averages(reference.sample)
+    averages, row = Averages(reference.sample), cache(lambda: np.array([list(map(float, reference.sample))]))
     out = []
-    for j, feature in enumerate(features):
+    for feature in features:
         if feature.black_box is not None:
-            value = _asked(feature.black_box, reference.sample)
+            value = _asked(feature.black_box, row())
         elif feature.coordinates:
-            value = at_point(feature, reference.sample)
+            value = _at_point(feature, reference.sample)
+        elif feature.expr.has(Filtered):
+            found, = Compiled([feature.expr], feature.sample).on(reference.grid)(row())
+            value = _number(found.item())
         else:
-            value = _number(filtered[j]) if j in filtered else averages.value(feature.expr)
+            value = averages.value(feature.expr)
         out.append(_computed(feature, value))
     return tuple(out)
 
 
-def _asked(box: BlackBox, points: tuple[Expr, ...]) -> Expr:
-    oracle, row = Oracle(box), np.array([[float(p) for p in points]])
+def _asked(box: BlackBox, row: Array) -> Expr:
+    oracle = Oracle(box)
     values = oracle.values(row)
     for outcome in oracle.refusals(row, values).values():
         raise InvalidInput(f"the reference value of a black box: {outcome.detail}")
     return _number(float(values[0]))
+
+
+def _at_point(feature: Feature, point: Sequence[Expr]) -> Expr:
+    """Return the value at a point, exactly."""
+    symbols = feature.coordinates
+    if len(point) != len(symbols):
+        raise InvalidInput(f"{feature} is a function of {len(symbols)} coordinates, the reference sample has "
+                           f"{len(point)} numbers")
+    return feature.expr.xreplace(dict(zip(symbols, point, strict=True)))
+
+
+class Averages:
+    """Averages over the numbers of one sample, which are real.
+
+    Examples
+    --------
+    >>> from symdecouple import Mean, x
+    >>> Averages([S(-1), S(0), S(1)]).value(Mean((x - Mean(x**2))**2))
+    10/9
+    """
+
+    def __init__(self, sample: Sequence[Expr]) -> None:
+        self.size = len(sample)
+        self.counts = Counter(sample)
+        self._powers: dict[int, Expr] = {0: S.One}
+        self._scaled: tuple[list[tuple[int, int]], int] | None = None  # whole numbers and their counts, and the unit
+        if all(p.is_Rational for p in self.counts):
+            unit = lcm(*(int(p.q) for p in self.counts))
+            self._scaled = [(int(p.p) * (unit // int(p.q)), c) for p, c in self.counts.items()], unit
+
+    def value(self, expr: Expr) -> Expr:
+        """Return an expression with every average, innermost first, replaced by what it is."""
+        return expected(expr, self._mean)
+
+    def _mean(self, body: Expr, sample: Sample) -> Expr:
+        try:
+            terms = [] if self._scaled is None else Poly(body, sample).terms()
+        except PolynomialError:
+            terms = []
+        if self._scaled is not None and terms and not any(c.has(sample) for _, c in terms):
+            return Add(*(Mul(c, self._power(k, *self._scaled)) for (k,), c in terms))
+        if len(self.counts) <= _FEW or body.free_symbols != {sample}:
+            return Add(*(count * body.xreplace({sample: p}) for p, count in self.counts.items())) / self.size
+        return self._computed(as_function(body, sample, "mpmath"))
+
+    def _power(self, k: int, numbers: Sequence[tuple[int, int]], unit: int) -> Expr:
+        if k not in self._powers:
+            self._powers[k] = Rational(sum(count * n**k for n, count in numbers), self.size * unit**k)
+        return self._powers[k]
+
+    def _computed(self, function: Callable[[Any], Any]) -> Expr:
+        """Return the average to 50 digits; NaN where the function has no real value."""
+        with at_digits(DIGITS):
+            try:
+                mean = mpmath.fsum(count * function(mpmath.mpmathify(p.evalf(DIGITS))) for p, count in
+                                   self.counts.items()) / self.size
+            except (TypeError, ValueError, ZeroDivisionError):
+                return nan
+            if isinstance(mean, mpmath.mpc) or not mpmath.isfinite(mean):
+                return nan
+            return Float(str(mean), DIGITS - 10)
 
 
 def _computed(feature: Feature, value: Expr) -> Expr:
@@ -169,112 +235,6 @@ def _computed(feature: Feature, value: Expr) -> Expr:
     if not (value.is_real and value.is_finite):
         raise InvalidInput(f"the reference value of {feature} would be {value}; give a finite real number")
     return value
-
-
-def gaussian(body: Expr, sample: Sample) -> Expr:
-    """Return the expectation of a function of a standard normal number, or of filtered white noise."""
-    if body.has(Filtered):
-        return white_expectation(body, sample, gaussian)
-    try:
-        terms = decompose(body, sample)
-    except BudgetExceeded:  # too long for one basis: the function as it is
-        return _integrated(body, sample)
-    return Add(*(c * _gaussian_basis(psi, sample) for psi, c in terms.items()))
-
-
-def _gaussian_basis(psi: Expr, sample: Sample) -> Expr:
-    """Return E psi(Z): closed for x^k e^(r x) and x^k times a wave (r imaginary), else integrated."""
-    power, rate, part = 0, S.Zero, re
-    for factor in Mul.make_args(psi):
-        base, exponent = factor.as_base_exp()
-        if base == sample and exponent.is_Integer and exponent >= 0:
-            power += int(exponent)
-        elif isinstance(factor, exp) and not (factor.args[0] / sample).has(sample):
-            rate += factor.args[0] / sample
-        elif factor.func.__name__ in ("cos", "sin") and not (factor.args[0] / sample).has(sample) and rate.is_real:
-            rate += I * factor.args[0] / sample
-            part = re if factor.func.__name__ == "cos" else im
-        elif factor.has(sample):
-            return _integrated(psi, sample)
-    value = _shifted_moment(power, rate) * exp(rate**2 / 2)
-    return part(expand(value, complex=True)) if rate.has(I) else value
-
-
-def _shifted_moment(power: int, rate: Expr) -> Expr:
-    """Return E (Z + r)^k = sum_j C(k, j) r^(k-j) (j-1)!! over even j."""
-    return Add(*(comb(power, j) * rate ** (power - j) * gaussian_moment(j) for j in range(0, power + 1, 2)))
-
-
-def _integrated(psi: Expr, sample: Sample) -> Expr:
-    """Return E psi(Z) by SymPy for algebraic functions, by quadrature for others."""
-    integrand = psi * exp(-(sample**2) / 2) / sqrt(2 * pi)
-    function = as_function(integrand, sample, "mpmath")
-    _check_integrable(lambda v: abs(mpmath.mpf(function(v))), psi)
-    if (value := gaussian_integral(psi, sample)) is not None:
-        return value
-    with at_digits(DIGITS):
-        value, error = mpmath.quad(function, _LINE, error=True)
-        if not error <= mpmath.mpf(10) ** -20 * (1 + abs(value)):
-            raise InvalidInput(f"the reference value of {psi} was computed to {mpmath.nstr(error, 2)} only; give it as "
-                               "a number")
-        return Float(str(value), DIGITS - 10)
-
-
-def _check_integrable(size: Callable[[Any], Any], psi: Expr) -> None:
-    """Refuse functions that are not real, have poles, or grow faster than the normal density falls."""
-    with at_digits(15):
-        try:
-            value, error = mpmath.quad(size, _LINE, error=True)
-            is_fine = error < value / 1000 and all(size(end) < 1e-30 * (1 + value) for end in (_LINE[0], _LINE[-1]))
-            failure = "its integral diverges"
-        except TypeError:  # a complex number
-            is_fine, failure = False, "it is not real for every real sample"
-        except (ValueError, ZeroDivisionError) as error:
-            is_fine, failure = False, str(error)
-    if not is_fine:
-        raise InvalidInput(f"the reference value of {psi} could not be computed ({failure}); give it as a number")
-
-
-def _law(law: Any) -> Callable[[Expr, Sample], Expr]:
-    """Expectation under a frozen scipy distribution: its own moments for powers, else quadrature."""
-
-    def expectation(body: Expr, sample: Sample) -> Expr:
-        if body.has(Filtered):
-            raise UnsupportedExpression(f"the expectation of {body} under a law is known for white Gaussian noise "
-                                        'only; reference="white", or give numbers')
-        return Add(*(c * _law_basis(law, psi, sample) for psi, c in decompose(body, sample).items()))
-
-    return expectation
-
-
-def _law_basis(law: Any, psi: Expr, sample: Sample) -> Expr:
-    if psi == 1:
-        return S.One
-    base, exponent = psi.as_base_exp()
-    if base == sample and exponent.is_Integer and exponent > 0:
-        return _moment(law, int(exponent), psi)
-    value, error = _quad(law, as_function(psi, sample, "numpy"))
-    size, size_error = _quad(law, as_function(abs(psi), sample, "numpy"))
-    return _finite(value if error + size_error < 1e-7 * (1 + size) else float("nan"), psi)
-
-
-def _moment(law: Any, order: int, power: Any) -> Expr:
-    return _finite(float(law.moment(order)), power) if order else S.One
-
-
-def _finite(value: float, what: Any) -> Expr:
-    if not isfinite(value):
-        raise InvalidInput(f"the expectation of {what} under the given law is not finite; give a number")
-    return Float(value)
-
-
-def _quad(law: Any, function: Callable[[Any], Any]) -> tuple[float, float]:
-    from scipy.integrate import quad
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # divergence shows in the error
-        value, error = quad(lambda v: function(v) * law.pdf(v), *law.support(), limit=500)
-    return float(value), abs(float(error)) if isfinite(value) else float("inf")
 
 
 def _by_name(features: FeatureSet, mapping: Mapping[Any, Any]) -> tuple[Expr | None, ...]:
@@ -324,16 +284,8 @@ def _given(features: FeatureSet, reference: Any) -> tuple[Expr | None, ...]:
 
 
 def _number(value: Any) -> Expr:
-    number = exact(_plain(value), "reference")
+    is_scalar = hasattr(value, "item") and getattr(value, "ndim", 1) == 0  # of NumPy
+    number = exact(value.item() if is_scalar else value, "reference")
     if not (number.is_number and number.is_real and number.is_finite):
         raise InvalidInput(f"a reference value is a finite real number, got {value!r}")
     return number
-
-
-def _plain(value: Any) -> Any:
-    """NumPy scalars as Python numbers, and those as exact decimals."""
-    if hasattr(value, "item") and getattr(value, "ndim", 1) == 0:
-        value = value.item()
-    if isinstance(value, float):
-        return Rational(repr(value)) if isfinite(value) else value
-    return Integer(value) if isinstance(value, int) and not isinstance(value, bool) else value

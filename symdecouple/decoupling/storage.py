@@ -59,6 +59,7 @@ MAX_TEXT = 100_000_000
 
 _KEYS = ("format version written_by domain n_samples features responses reference path budget perturbation left_out "
          "added verdicts").split()
+_SETS = "original", "modified"
 _LONGEST = 10**6  # characters of one feature
 _RESPONSE = "response_{}"
 
@@ -85,22 +86,24 @@ def plan_to_json(plan: Plan, indent: int | None = 2) -> str:
     >>> plan.features, plan.reference
     (FeatureSet([Mean(x), Mean(x**2), Mean(x**3), Mean(x**4)]), (0, 1, 0, 3))
     """
-    texts = _Texts(plan.features)
-    of = texts.feature
+    features, known = plan.features, dict[Response, Symbol]()
+
+    def of(feature: Feature) -> dict[str, Any]:
+        return _written(feature, features.sample, known)
+
+    written = [of(features[g[0]]) if len(g) == 1 else [of(features[j]) for j in g] for g in features.groups]
+    left_out = [{"index": d.index, "feature": of(d.feature), "reason": d.reason} for d in plan.left_out]
     data = {
-        "format": FORMAT, "version": VERSION, "written_by": __version__,
-        "domain": domain_to_text(plan.features.sample), "n_samples": texts.size,
-        "features": [of(plan.features[g[0]]) if len(g) == 1 else [of(plan.features[j]) for j in g]
-                     for g in plan.features.groups],
+        "format": FORMAT, "version": VERSION, "written_by": __version__, "domain": domain_to_text(features.sample),
+        "n_samples": features.coordinates[0].size if features.coordinates else None,
+        "features": written, "responses": list(map(_parts, known)),
         "reference": [None if v is None else _number(v, j) for j, v in enumerate(plan.reference, 1)],
         "path": plan.path, "budget": float(plan.choice.budget) if isfinite(plan.choice.budget) else None,
         "perturbation": plan.perturbation and asdict(plan.perturbation),
-        "left_out": [{"index": d.index, "feature": of(d.feature), "reason": d.reason} for d in plan.left_out],
-        "added": [of(f) for f in plan.added],
-        "responses": texts.responses(),
-        "verdicts": {name: dict(_told(decisions.decided)) for name, decisions in _decisions(plan.verdicts)},
+        "left_out": left_out, "added": [of(f) for f in plan.added],
+        "verdicts": {name: dict(_told(getattr(plan.verdicts, name).decided)) for name in _SETS},
     }
-    return json.dumps({key: data[key] for key in _KEYS}, indent=indent, allow_nan=False)
+    return json.dumps(data, indent=indent, allow_nan=False)
 
 
 def plan_from_json(text: str, *, verify: bool = False) -> Plan:
@@ -135,9 +138,10 @@ def plan_from_json(text: str, *, verify: bool = False) -> Plan:
         data = _checked(text)
         plan = _plan(data)
         if verify:
-            for name, decisions in _decisions(plan.verdicts):
+            for name in _SETS:
                 for k, verdict in data["verdicts"][name].items():
-                    decisions.learn(int(k), _verified(plan.verdicts, name, int(k), json.dumps(verdict)))
+                    getattr(plan.verdicts, name).learn(int(k), _verified(plan.verdicts, name, int(k),
+                                                                         json.dumps(verdict)))
         return plan
     except InvalidInput:
         raise
@@ -147,27 +151,20 @@ def plan_from_json(text: str, *, verify: bool = False) -> Plan:
                            ) from error
 
 
-class _Texts:
-    """Features as texts of one domain and one size, the frequency responses of their filters beside them."""
+def _written(feature: Feature, sample: Sample, known: dict[Response, Symbol]) -> dict[str, Any]:
+    """Write a feature as text; the frequency responses of its filters are known beside it, by symbols."""
+    if feature.black_box is not None:
+        raise InvalidInput(f"{feature} is a black box, a function of Python that no text tells: a plan of it is "
+                           "kept by pickle, where its function can be imported")
+    for response in sorted(feature.expr.atoms(Response), key=lambda r: (r.name, str(r.values))):
+        known.setdefault(response, Symbol(_RESPONSE.format(len(known))))
+    more = {"name": feature.name if feature.is_named else "", "allow_nonsmooth": sorted(feature.allow_nonsmooth)}
+    return {"text": to_text(feature.expr.xreplace(known), sample=sample)} | {k: v for k, v in more.items() if v}
 
-    def __init__(self, features: FeatureSet) -> None:
-        self.sample, self.size = features.sample, (features.coordinates[0].size if features.coordinates else None)
-        self._known: dict[Response, Symbol] = {}
 
-    def feature(self, feature: Feature) -> dict[str, Any]:
-        if feature.black_box is not None:
-            raise InvalidInput(f"{feature} is a black box, a function of Python that no text tells: a plan of it is "
-                               "kept by pickle, where its function can be imported")
-        for response in sorted(feature.expr.atoms(Response), key=lambda r: (r.name, str(r.values))):
-            self._known.setdefault(response, Symbol(_RESPONSE.format(len(self._known))))
-        out: dict[str, Any] = {"text": to_text(feature.expr.xreplace(self._known), sample=self.sample)}
-        more = {"name": feature.name if feature.is_named else "", "allow_nonsmooth": sorted(feature.allow_nonsmooth)}
-        return out | {key: value for key, value in more.items() if value}
-
-    def responses(self) -> list[dict[str, Any]]:
-        arrays = {response: np.array(response.values, dtype=complex) for response in self._known}
-        return [{"name": response.name, "real": a.real.tolist(), "imag": a.imag.tolist()}
-                for response, a in arrays.items()]
+def _parts(response: Response) -> dict[str, Any]:
+    values = np.array(response.values, dtype=complex)
+    return {"name": response.name, "real": values.real.tolist(), "imag": values.imag.tolist()}
 
 
 def _number(value: Expr, index: int) -> Any:
@@ -191,10 +188,6 @@ def _told(decided: Mapping[int, Verdict]) -> Iterator[tuple[str, dict[str, Any]]
 
 def _is_answer(verdict: Verdict) -> bool:
     return verdict.status in (Status.PROVED, Status.REFUTED) and verdict.certificate is not None
-
-
-def _decisions(verdicts: Verdicts) -> Iterator[tuple[str, Any]]:
-    return iter((("original", verdicts.original), ("modified", verdicts.modified)))
 
 
 # --- reading --------------------------------------------------------------------------------------------------------
@@ -227,43 +220,40 @@ def _no_number(name: str) -> NoReturn:
     raise InvalidInput(f"{name} is no number of a plan")
 
 
-def _part(value: Any, kind: type, name: str, read: Callable[[Any], Any] = lambda value: value) -> Any:
-    """Read a part of the plan, and say which one is wrong."""
-    if not isinstance(value, kind) or isinstance(value, bool):
-        raise InvalidInput(f"{name} of the plan: {kind.__name__} is expected, got {str(value)[:60]}")
-    try:
-        return read(value)
-    except (SymdecoupleError, KeyError, TypeError, ValueError, LookupError, ArithmeticError) as error:
-        told = str(error) if isinstance(error, SymdecoupleError) else f"{type(error).__name__} {error}"
-        raise InvalidInput(f"{name} of the plan: {told}") from error
-
-
 def _plan(data: dict[str, Any]) -> Plan:
-    sample, size = _part(data["domain"], str, "domain", parse_domain), data["n_samples"]
-    if size is not None:
-        _part(size, int, "n_samples")
-    responses = dict(_part(data["responses"], list, "responses", lambda found: [
-        (Symbol(_RESPONSE.format(n)), _response(**r)) for n, r in enumerate(found)]))
+    def part(name: str, kind: type, read: Callable[[Any], Any] = lambda value: value, *, without: Any = ...) -> Any:
+        """Read a part of the plan, and say which one is wrong; `without` stands for null where that may be."""
+        value = data[name]
+        if value is None and without is not ...:
+            return without
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise InvalidInput(f"{name} of the plan: {kind.__name__} is expected, got {str(value)[:60]}")
+        try:
+            return read(value)
+        except (SymdecoupleError, KeyError, TypeError, ValueError, LookupError, ArithmeticError) as error:
+            told = str(error) if isinstance(error, SymdecoupleError) else f"{type(error).__name__} {error}"
+            raise InvalidInput(f"{name} of the plan: {told}") from error
 
     def feature(written: Mapping[str, Any]) -> Feature:
         return _feature(**written, sample=sample, size=size, responses=responses)
 
-    features = _part(data["features"], list, "features", lambda items: FeatureSet([
+    sample, size = part("domain", str, parse_domain), part("n_samples", int, without=None)
+    responses = part("responses", list, lambda found: {
+        Symbol(_RESPONSE.format(n)): _response(**r) for n, r in enumerate(found)})
+    features = part("features", list, lambda items: FeatureSet([
         Group(*map(feature, item)) if isinstance(item, list) else feature(item) for item in items]))
     if features.parameters:
         raise InvalidInput(f"features of the plan: {', '.join(sorted(map(str, features.parameters)))} is not bound")
-    values = _part(data["reference"], list, "reference", lambda found: _references(features, found))
+    values = part("reference", list, lambda found: _references(features, found))
     check_attainable(features, values)
-    budget = inf if data["budget"] is None else _part(data["budget"], Real, "budget", float)
-    perturbation = None if data["perturbation"] is None else _part(
-        data["perturbation"], dict, "perturbation", lambda found: Perturbation(**found))
-    left_out = _part(data["left_out"], list, "left_out", lambda found: tuple(
+    perturbation = part("perturbation", dict, lambda found: Perturbation(**found), without=None)
+    left_out = part("left_out", list, lambda found: tuple(
         Dependent(int(d["index"]), feature(d["feature"]), str(d["reason"])) for d in found))
-    added = _part(data["added"], list, "added", lambda found: tuple(map(feature, found)))
+    added = part("added", list, lambda found: tuple(map(feature, found)))
     if not set(added) <= set(features):
         raise InvalidInput("added of the plan: these are features of it, got others")
-    path = _part(data["path"], str, "path")
-    return plan_of(features, values, path, budget, perturbation, left_out, added)
+    return plan_of(features, values, part("path", str), part("budget", Real, float, without=inf), perturbation,
+                   left_out, added)
 
 
 def _feature(text: str, sample: Sample, size: int | None, responses: Mapping[Symbol, Response],

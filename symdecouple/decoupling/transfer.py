@@ -20,7 +20,7 @@ its kernel that of the source, to 1e-10 and mostly to 1e-11 (thirteen of fourtee
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -126,10 +126,15 @@ def _transfer(maps: Maps, images: tuple[tuple[Any, SampleAxis], tuple[Any, Sampl
     """Return values, wanted and achieved features, the gap of the kernels, and what became of each sample."""
     ((source, axis), (target, axis_of_target)), count, is_own = images, len(maps.features), maps.recipe.is_own
     batch = Batch.of("transfer", source, axis, False, maps.features.filter_ndim)
-    steps = _steps(tell, len(batch.rows))
+    rows = len(batch.rows)
+
+    def stage(n: int) -> Tell | None:
+        """What tells of call n of five, on so many samples or others, as a fifth of the whole."""
+        return None if tell is None else lambda done, total: tell(n * rows + rows * done // max(total, 1), 5 * rows)
+
     is_returned = on_refusal == "return"
     found = maps.values(target, axis=axis_of_target, on_refusal="return" if is_returned else "raise",
-                        progress=next(steps))
+                        progress=stage(0))
     wanted, lacking = found if is_returned else (found, ())
     if is_coloured:  # one image for all of a batch: its channels are those of each
         more = (1,) * (len(batch.shape) + 1 - wanted.ndim)
@@ -139,11 +144,11 @@ def _transfer(maps: Maps, images: tuple[tuple[Any, SampleAxis], tuple[Any, Sampl
     except ValueError as error:
         raise InvalidInput(f"sources in a batch of shape {batch.shape} take one target, or one each; the targets have "
                            f"shape {wanted.shape[:-1]}") from error
-    kernel, first = maps.normalize(source, count, axis=axis, on_refusal="return", progress=next(steps))
+    kernel, first = maps.normalize(source, count, axis=axis, on_refusal="return", progress=stage(1))
     start = source if is_own else kernel
-    values, second = maps.denormalize(start, asked, count, axis=axis, on_refusal="return", progress=next(steps))
-    achieved, _ = maps.values(values, axis=axis, on_refusal="return", progress=next(steps))
-    again, _ = maps.normalize(values, count, axis=axis, on_refusal="return", progress=next(steps))
+    values, second = maps.denormalize(start, asked, count, axis=axis, on_refusal="return", progress=stage(2))
+    achieved, _ = maps.values(values, axis=axis, on_refusal="return", progress=stage(3))
+    again, _ = maps.normalize(values, count, axis=axis, on_refusal="return", progress=stage(4))
     refusals = {i: one if not (one.ok or is_own) else two for i, (one, two) in enumerate(
         zip(first, second, strict=True)) if not ((one.ok or is_own) and two.ok)}
     refusals |= _of_targets(lacking, batch.shape, wanted.shape[:-1])
@@ -158,16 +163,6 @@ def _transfer(maps: Maps, images: tuple[tuple[Any, SampleAxis], tuple[Any, Sampl
     perturbed = {i: one for i, one in enumerate(first) if one.reason and i not in refusals}
     answer = Answer("transfer", batch.shape, refusals, frames=4, notes=perturbed, hint=batch.hint)
     return (values, asked, achieved, gap), answer
-
-
-def _steps(tell: Tell | None, count: int) -> Iterator[Tell | None]:
-    """Yield what tells of each of five calls, on so many samples or others, as a fifth of the whole."""
-    for stage in range(5):
-        def step(done: int, total: int, before: int = stage * count) -> None:
-            if tell is not None:
-                tell(before + count * done // max(total, 1), 5 * count)
-
-        yield None if tell is None else step
 
 
 def _of_targets(outcomes: Sequence[Outcome], shape: tuple[int, ...], given: tuple[int, ...]) -> dict[int, Outcome]:

@@ -37,10 +37,8 @@ def draw_transfer(images: Sequence[Any], layout: Layout, count: int, ax: Any = N
     axes = _figure(arrays, is_image, is_shown) if ax is None else given_axes(ax, [3])
     if is_image:
         _draw_images(axes, arrays)
-    elif layout.filtered == 1 and all(array.ndim == 1 for array in arrays):
-        _draw_signals(axes, arrays)
     else:
-        _draw_values(axes, arrays)
+        _draw_curves(axes, arrays, layout.filtered == 1 and all(array.ndim == 1 for array in arrays))
     return axes
 
 
@@ -77,25 +75,18 @@ def _draw_images(axes: tuple[Any, ...], arrays: list[NDArray[Any]]) -> None:
                            fontsize="small")
 
 
-def _draw_signals(axes: tuple[Any, ...], arrays: list[NDArray[Any]]) -> None:
-    for ax, array, title, colour in zip(axes, arrays, _TITLES, _LINES, strict=True):
-        ax.plot(array[:_LONGEST], color=colour, linewidth=1)
-        quiet(ax, title + (f" (the first {_LONGEST})" if array.size > _LONGEST else ""), "sample", "value")
-    _same_limits(axes, "y")
-
-
-def _draw_values(axes: tuple[Any, ...], arrays: list[NDArray[Any]]) -> None:
+def _draw_curves(axes: tuple[Any, ...], arrays: list[NDArray[Any]], are_signals: bool) -> None:
     everything = np.concatenate([array[np.isfinite(array)] for array in arrays])
     low, high = float(everything.min()), float(everything.max())
     edges = np.linspace(low, high if high > low else low + 1, _BINS + 1)
     for ax, array, title, colour in zip(axes, arrays, _TITLES, _LINES, strict=True):
-        values = array[np.isfinite(array)]
-        ax.hist(values, bins=edges, weights=np.full(values.size, 1 / values.size), color=colour)
-        quiet(ax, title, "value", "share of the values")
-    _same_limits(axes, "y")
-
-
-def _same_limits(axes: tuple[Any, ...], which: str) -> None:
-    limits = [getattr(ax, f"get_{which}lim")() for ax in axes]
+        if are_signals:
+            ax.plot(array[:_LONGEST], color=colour, linewidth=1)
+            quiet(ax, title + (f" (the first {_LONGEST})" if array.size > _LONGEST else ""), "sample", "value")
+        else:
+            values = array[np.isfinite(array)]
+            ax.hist(values, bins=edges, weights=np.full(values.size, 1 / values.size), color=colour)
+            quiet(ax, title, "value", "share of the values")
+    limits = np.array([ax.get_ylim() for ax in axes])
     for ax in axes:
-        getattr(ax, f"set_{which}lim")(min(low for low, _ in limits), max(high for _, high in limits))
+        ax.set_ylim(limits[:, 0].min(), limits[:, 1].max())

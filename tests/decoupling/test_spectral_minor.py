@@ -1,6 +1,8 @@
 """Weights, powers and minors in a spectrum: enclosed, and against transforms and samples of that spectrum in NumPy."""
 
+from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -12,7 +14,6 @@ from symdecouple.decoupling.verdicts.spectral_minor import (
     EnclosedSpectrum,
     classes_of,
     have_taps,
-    middles,
     size_without_wrapping,
 )
 from symdecouple.errors import UnsupportedExpression
@@ -30,6 +31,10 @@ BANK = second_order_moments(FilterBank(list(TAPS)))
 WITH_MEAN = FeatureSet([3 * Mean(x) - 2, 2 * variance() + 1, Mean(Filter([-1, 2, -1])(x) ** 2),
                         Mean(Filter([1, 2, 3])(x) ** 2)])
 IMAGES = second_order_moments([Filter([[1, 2], [0, -1]], origin=(0, 0)), Filter([[1, -1]], origin=(0, 0))])
+
+
+def middles(rows: Sequence[Sequence[Any]]) -> np.ndarray:
+    return np.array([[float(v.mid) for v in row] for row in rows])
 
 
 def enclosed(features: FeatureSet, grid: tuple[int, ...], references: list[Expr], pivots: list[int], seed: int = 0,

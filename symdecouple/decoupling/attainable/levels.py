@@ -10,8 +10,8 @@ On the leaf of a sample, features 1..k-1 at their references, feature k runs ove
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from sympy import Expr, S, limit, oo
@@ -61,26 +61,25 @@ NOTHING = Interval(np.nan, np.nan)
 class MomentIntervals:
     """Intervals of moments, by the references of all but the last one; every pattern of ties is counted once."""
 
-    coordinates: MomentCoordinates
+    leading: MomentCoordinates
     references: Sequence[Any]
-    _known: dict[Any, list[Interval]] = field(default_factory=dict, repr=False)
+    found_by: ClassVar[Literal["ties"]] = "ties"
 
-    def of_sample(self, row: Array) -> list[Interval]:
-        """Intervals along the leaf of a sample (N,)."""
-        groups = groups_of(row)
-        key = len(row), groups.tobytes()
-        if key not in self._known:
-            self._known[key] = self._counted(groups, len(row))
-        return self._known[key]
+    def of_rows(self, rows: Array, _: tuple[int, ...]) -> list[list[Interval]]:
+        """Intervals along the leaf of each sample, (R, N)."""
+        ties = list(map(groups_of, rows))
+        known = {groups.tobytes(): groups for groups in ties}
+        found = {key: self._counted(groups, rows.shape[1]) for key, groups in known.items()}
+        return [found[groups.tobytes()] for groups in ties]
 
-    def of_any(self, n_samples: int) -> list[Interval]:
+    def of_any(self, grid: tuple[int, ...]) -> list[Interval]:
         """Intervals over all samples of N values."""
-        return self._counted(None, n_samples)
+        return self._counted(None, grid[0])
 
     def _counted(self, groups: FloatArray | None, n_samples: int) -> list[Interval]:
         found: list[Interval] = []
-        point = [float(c) for c in self.coordinates.coordinates(list(self.references[: len(self.coordinates) - 1]))]
-        for k in range(1, len(self.coordinates) + 1):
+        point = [float(c) for c in self.leading.coordinates(list(self.references[: len(self.leading) - 1]))]
+        for k in range(1, len(self.leading) + 1):
             ends = self._ends(k, point, groups, n_samples)
             if ends is None:
                 break
@@ -88,9 +87,9 @@ class MomentIntervals:
             values = sorted(self._feature(k, point, end) for end in ends)
             closed = (groups is None and k > 1) or is_one
             found.append(Interval(values[0], values[1], *(closed and bool(np.isfinite(v)) for v in values)))
-            if k < len(self.coordinates) and not _is_inside(k, point, ends, is_one):
+            if k < len(self.leading) and not _is_inside(k, point, ends, is_one):
                 break
-        return found + [NOTHING] * (len(self.coordinates) - len(found))
+        return found + [NOTHING] * (len(self.leading) - len(found))
 
     def _ends(self, k: int, point: Sequence[float], groups: FloatArray | None, n_samples: int
               ) -> tuple[float, float] | None:
@@ -112,7 +111,7 @@ class MomentIntervals:
 
     def _feature(self, k: int, point: Sequence[float], value: float) -> float:
         """Feature k where its coordinate is at an end, the ones before at the references."""
-        forward, symbols = self.coordinates.forward[k - 1], self.coordinates.symbols
+        forward, symbols = self.leading.forward[k - 1], self.leading.symbols
         expr: Expr = forward.xreplace(dict(zip(symbols, map(S, point[: k - 1]), strict=False)))
         if np.isfinite(value) and (k != 2 or value != 0):
             return float(expr.subs(symbols[k - 1], value))
@@ -137,38 +136,36 @@ class EnergyIntervals:
     `spans` are (first, last + 1) of features that are normalized together: those before the first of them are held.
     """
 
-    forms: QuadraticForms
+    leading: QuadraticForms
     references: Sequence[Any]
     spans: Sequence[tuple[int, int]]
+    found_by: ClassVar[Literal["frequencies"]] = "frequencies"
 
     def of_rows(self, rows: Array, grid: tuple[int, ...]) -> list[list[Interval]]:
         """Intervals on the leaf of each signal, (R, N)."""
-        energies = of_forms(self.forms, grid)
-        shares = Spectrum.of(energies.bands, np.asarray(rows, dtype=np.float64), energies.mean).shares
-        known: dict[bytes, list[Interval]] = {}
-        for active in shares > 0:
-            if (key := active.tobytes()) not in known:
-                known[key] = self._programmed(active, grid, False)
-        return [known[active.tobytes()] for active in shares > 0]
+        energies = of_forms(self.leading, grid)
+        heard = list(Spectrum.of(energies.bands, rows, energies.mean).shares > 0)
+        found = {key: self._programmed(active, grid, False) for key, active in {a.tobytes(): a for a in heard}.items()}
+        return [found[active.tobytes()] for active in heard]
 
     def of_any(self, grid: tuple[int, ...]) -> list[Interval]:
         """Intervals over all signals of this shape."""
-        energies = of_forms(self.forms, grid)
+        energies = of_forms(self.leading, grid)
         active = np.ones(energies.bands.count, dtype=np.bool_)
         active[0] = not energies.mean
         return self._programmed(active, grid, True)
 
     def _programmed(self, active: Any, grid: tuple[int, ...], is_any: bool) -> list[Interval]:
-        energies, offset = of_forms(self.forms, grid), int(self.forms.mean is not None)
-        shift = np.array([float(c) for c in self.forms.constants])
+        energies, offset = of_forms(self.leading, grid), int(self.leading.mean is not None)
+        shift = np.array([float(c) for c in self.leading.constants])
         mean = 0.0
         found = [Interval(-np.inf, np.inf)] * offset
-        if self.forms.mean is not None:
-            slope, constant = map(float, self.forms.mean)
+        if self.leading.mean is not None:
+            slope, constant = map(float, self.leading.mean)
             mean = (float(self.references[0]) - constant) / slope if self.references[0] is not None else np.nan
         shift = shift + mean**2 * energies.bands.at_zero if offset else shift
         for start, end in self.spans:
-            if end > len(self.forms) or start < offset:
+            if end > len(self.leading) or start < offset:
                 continue
             held = self.references[offset:start]
             is_there = all(found[j].holds(self.references[j]) for j in range(offset, start))

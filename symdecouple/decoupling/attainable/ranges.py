@@ -21,12 +21,14 @@ from symdecouple.decoupling.attainable.levels import (
 )
 from symdecouple.decoupling.choice import Choice
 from symdecouple.errors import InvalidInput, UnsupportedExpression
+from symdecouple.figures import COLOURS, given_axes, new_figure
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.samples.vectors import Batch
 from symdecouple.shown import Shown
 
 __all__ = ["Attainable", "check_asked", "intervals_of_any", "intervals_of_rows"]
 
+_INTERVAL, _OWN, _WANTED = COLOURS["blue"], COLOURS["orange"], COLOURS["green"]
 
 FoundBy: TypeAlias = Literal["ties", "frequencies", "path"]
 
@@ -143,9 +145,17 @@ class Attainable(Shown):
         Filled ends are attained, hollow ones are limits, and arrows go on without a bound. `ax` are axes, one a
         feature; by default a figure is made. `InvalidInput` for a batch, `MissingPackage` without Matplotlib.
         """
-        from symdecouple.decoupling.attainable.picture import draw_attainable
-
-        return draw_attainable(self, ax)
+        if self.low.ndim > 1:
+            raise InvalidInput(f"a batch of shape {self.low.shape[:-1]} has no picture; index one sample")
+        n = len(self.names)
+        axes = new_figure(7, 0.55 + 0.75 * n).subplots(n, 1, squeeze=False)[:, 0] if ax is None else given_axes(ax, [n])
+        for j, one in enumerate(axes):
+            _draw(one, self, j)
+        marks = {label: mark for each in reversed(axes)
+                 for mark, label in zip(*each.get_legend_handles_labels(), strict=True)}
+        axes[0].legend(marks.values(), marks.keys(), frameon=False, fontsize="small", loc="lower left",
+                       bbox_to_anchor=(0, 1.0), ncols=3, borderaxespad=0.2)
+        return tuple(axes)
 
 
 def check_asked(features: FeatureSet, order: Sequence[int], samples: Any, n_samples: Any) -> None:
@@ -161,16 +171,11 @@ def intervals_of_rows(choice: Choice, batch: Batch, values: Any) -> Attainable:
     """Return the intervals of each sample of a batch; `values` (..., M) are its decoupled features."""
     rows, size = np.asarray(batch.rows, dtype=np.float64), len(choice.features)
     fit = np.flatnonzero(np.isfinite(rows).all(axis=1) & (rows.shape[1] > 1))
-    found: list[list[Interval]] = [[] for _ in fit]
-    count = 0
-    if choice.moments is not None:
-        moments = MomentIntervals(choice.moments, choice.floats)
-        found, count = [moments.of_sample(rows[i]) for i in fit], len(choice.moments)
-    elif choice.energies is not None:
-        energies = EnergyIntervals(choice.energies, choice.floats, choice.spans)
-        found, count = energies.of_rows(rows[fit], batch.grid), len(choice.energies)
+    counted = _counted(choice)
+    count = 0 if counted is None else len(counted.leading)
+    found = [[] for _ in fit] if counted is None else counted.of_rows(rows[fit], batch.grid)
     own = np.asarray(values, dtype=np.float64).reshape(len(rows), size)
-    found_by = [_counted_by(choice)] * count
+    found_by: list[FoundBy] = [] if counted is None else [counted.found_by] * count
     levels = choice.levels(choice.level(None), True, False, batch.grid)
     for start, end in choice.spans:
         if start < count:
@@ -202,21 +207,55 @@ def intervals_of_any(choice: Choice, n_samples: Any) -> Attainable:
     if int(np.prod(grid)) < 2:
         raise InvalidInput(f"n_samples={n_samples!r} was given: one value does not vary; 2 or more are needed")
     grid = tuple(map(int, grid))
-    if choice.moments is not None and len(choice.moments) == size:
-        found = MomentIntervals(choice.moments, choice.floats).of_any(grid[0])
-    elif choice.energies is not None and len(choice.energies) == size:
-        found = EnergyIntervals(choice.energies, choice.floats, choice.spans).of_any(grid)
-    else:
+    if (counted := _counted(choice)) is None or len(counted.leading) != size:
         raise UnsupportedExpression("what all samples can reach is known of moments and of energies of circular "
                                     "filters; of other features it is followed from a sample: plan.attainable(x)")
-    return _attainable(np.array(found, dtype=np.float64), None, choice, [_counted_by(choice)] * size, n_samples)
+    ends = np.array(counted.of_any(grid), dtype=np.float64)
+    return _attainable(ends, None, choice, [counted.found_by] * size, n_samples)
 
 
-def _counted_by(choice: Choice) -> FoundBy:
-    return "ties" if choice.moments is not None else "frequencies"
+def _counted(choice: Choice) -> MomentIntervals | EnergyIntervals | None:
+    """The leading features whose intervals are counted, or programmed."""
+    if choice.moments is not None:
+        return MomentIntervals(choice.moments, choice.floats)
+    return None if choice.energies is None else EnergyIntervals(choice.energies, choice.floats, choice.spans)
 
 
 def _attainable(ends: Any, values: Any, choice: Choice, found_by: Sequence[FoundBy], n_samples: Any) -> Attainable:
     low, high, low_is_attained, high_is_attained = np.moveaxis(ends, -1, 0)
     return Attainable(choice.features.names, low, high, low_is_attained == 1, high_is_attained == 1, values,
                       tuple(choice.floats), tuple(found_by), n_samples)
+
+
+# --- the picture: one row a feature, its interval, the value of the sample, and the reference ---
+
+
+def _draw(ax: Any, found: Attainable, j: int) -> None:
+    low, high = float(found.low[j]), float(found.high[j])
+    own = None if found.values is None else float(found.values[j])
+    marks = [v for v in (own, found.reference[j]) if v is not None and np.isfinite(v)]
+    known = [v for v in (low, high, *marks) if np.isfinite(v)]
+    ax.set_yticks([])
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.set_ylabel(found.names[j], rotation=0, ha="right", va="center", fontsize="small")
+    ax.set_ylim(-1, 1)
+    if np.isnan(low):
+        ax.text(0.02, 0.5, "no level: a feature before it cannot come to its reference", transform=ax.transAxes,
+                va="center", fontsize="small", color="0.4")
+        ax.set_xticks([])
+        return
+    room = (max(known) - min(known)) if known and max(known) > min(known) else max(1.0, abs(known[0]) if known else 1)
+    left, right = (min(known, default=0.0) - 0.15 * room, max(known, default=0.0) + 0.15 * room)
+    ax.set_xlim(left, right)
+    begin, end = max(low, left), min(high, right)
+    ax.plot([begin, end], [0, 0], "-", color=_INTERVAL, linewidth=5, alpha=0.35, solid_capstyle="butt")
+    ends = ((low, found.low_is_attained[j], "<", left), (high, found.high_is_attained[j], ">", right))
+    for value, is_attained, arrow, edge in ends:
+        is_bounded = np.isfinite(value)
+        ax.plot([value if is_bounded else edge], [0], "o" if is_bounded else arrow, color=_INTERVAL, markersize=7,
+                markerfacecolor=_INTERVAL if is_attained or not is_bounded else "white", clip_on=False)
+    if own is not None and np.isfinite(own):
+        ax.plot([own], [0], "D", color=_OWN, markersize=7, label="decoupled feature of the sample")
+    reference = found.reference[j]
+    if reference is not None:
+        ax.plot([reference], [0], "|", color=_WANTED, markersize=18, markeredgewidth=2.5, label="reference")

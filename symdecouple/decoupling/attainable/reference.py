@@ -50,22 +50,19 @@ positive
                            "positive")
     moments = [S.One, S.Zero, S.One, *points[2:]]
     for order in range(2, (len(points) - 2) // 2 + 2):
-        sign = _sign(_hankel(moments, order).det())
+        lowest = _lowest(moments, order)
+        sign = _sign(moments[2 * order] - lowest)
         if sign <= 0:
             why = (f"only samples of {order} values have it, where the gradients are dependent" if sign == 0 else
                    "no sample has less")
             raise InvalidInput(f"{_named(features, values, 2 * order)}: the standardized moment of order {2 * order} "
-                               f"would be {moments[2 * order]}, and must be above {_lowest(moments, order)} ({why})")
+                               f"would be {moments[2 * order]}, and must be above {lowest} ({why})")
 
 
-def _hankel(moments: Sequence[Any], order: int) -> Matrix:
-    return Matrix(order + 1, order + 1, lambda a, b: moments[a + b])
-
-
-def _lowest(moments: Sequence[Any], order: int) -> Any:
-    """Return the last moment at which the determinant vanishes: it is linear in that one, with the minor before."""
-    at_zero = _hankel([*moments[: 2 * order], S.Zero], order).det()
-    return -at_zero / _hankel(moments[: 2 * order - 1], order - 1).det()
+def _lowest(moments: Sequence[Expr], order: int) -> Expr:
+    """Return the moment 2 k at which det H_k vanishes, H_(k-1) being positive: its Schur complement is 0 there."""
+    column = Matrix(moments[order : 2 * order])
+    return column.dot(Matrix(order, order, lambda a, b: moments[a + b]).LUsolve(column))
 
 
 def _sign(value: Expr) -> int:

@@ -69,12 +69,11 @@ class JointSteps(OrbitMotion):
                 trial = self._stepped(moved, delta / 2**halving, targets)
             except Unreachable:
                 continue
-            if not trial.residual < (moved if found is None else found).residual:
-                if found is not None:
+            if trial.residual < (moved if found is None else found).residual:
+                found = trial
+                if 2 * trial.residual < moved.residual:
                     break
-                continue
-            found = trial
-            if 2 * trial.residual < moved.residual:
+            elif found is not None:
                 break
         return found
 

@@ -2,16 +2,12 @@ r"""A sample vector on its leaf under a triple: searched in float64, moved in nu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import mpmath
 import numpy as np
-from sympy import Expr
 
 from symdecouple.decoupling.motions.motion import is_finite, largest, unit
 from symdecouple.decoupling.motions.orbit import Moved, OrbitMotion
-from symdecouple.flows.leaf import Leaf, Y, leaf_of
+from symdecouple.flows.leaf import Leaf, Y
 from symdecouple.flows.normalizer_templates import on_triple_leaf, triple_image
 from symdecouple.language.sample import Sample
 from symdecouple.numeric.features.expressions import Array, Compiled, as_multiprecision
@@ -27,12 +23,6 @@ class LeafMotion:
         self._phi = Compiled([leaf.phi, leaf.phi.diff(sample)], sample)
         self._back = Compiled([leaf.back], Y)
         self._ends = float(leaf.low), float(leaf.high)
-
-    @classmethod
-    def of(cls, generators: Sequence[Expr], sample: Sample) -> LeafMotion | None:
-        """Return the motion on the leaf of two or three generators; None where it is not known in closed form."""
-        leaf = leaf_of(tuple(generators), sample)
-        return None if leaf is None else cls(leaf, sample)
 
     def search(self, x: Array, motion: OrbitMotion, targets: Array) -> Array | None:
         """Return alpha, beta and log(lambda) at which leading features of float64 samples have their targets."""
@@ -58,12 +48,8 @@ class LeafMotion:
         at = self.search(x.astype(np.float64), motion, targets.astype(np.float64))
         if at is None:
             return None
-        if x.dtype == object:
-            return self._applied(start, as_multiprecision(at[:2]), mpmath.exp(mpmath.mpf(float(at[2]))))
-        return self._applied(start, at[:2], np.exp(at[2]))
-
-    def _applied(self, start: Moved, ends: Array, stretch: Any) -> Moved | None:
-        x = start.values
+        ends, stretch = (as_multiprecision(at[:2]), mpmath.exp(mpmath.mpf(float(at[2])))) if x.dtype == object else (
+            at[:2], np.exp(at[2]))
         with np.errstate(all="ignore"):
             y, slope = self._coordinate(x)
             size = y.max() - y.min()

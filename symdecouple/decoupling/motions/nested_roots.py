@@ -25,6 +25,7 @@ from symdecouple.decoupling.motions.motion import is_finite, largest, unit
 from symdecouple.decoupling.motions.orbit import Moved, OrbitMotion, Unreachable, keeps_digits, ran_out
 from symdecouple.errors import Outcome
 from symdecouple.flows.flow import Flow
+from symdecouple.flows.leaf import leaf_of
 from symdecouple.flows.steps import Step
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.features.expressions import Array
@@ -106,7 +107,7 @@ def _between(gap: Callable[[Any], Any], near: Any, far: Any, precise: bool) -> A
     return near + share * (far - near)
 
 
-class Automatic(JointSteps):
+class Automatic(JointSteps, NestedRoots):
     """The first feature without a formula by a scalar root, levels beyond by steps along all generators.
 
     Where the generators have a coordinate, these steps begin at the image that a search of the whole leaf finds.
@@ -116,17 +117,16 @@ class Automatic(JointSteps):
 
     def __init__(self, features: FeatureSet, steps: Sequence[Step], flows: Sequence[Flow]) -> None:
         super().__init__(features, steps, flows)
-        self._nested = NestedRoots(features, steps, flows)
-        self._nested.otherwise = ""
         self._leaves: dict[int, LeafMotion | None] = {}
 
     def _search(self, moved: Moved, k: int, targets: Array) -> Moved:
-        if k == self.explicit + 1:
-            return self._nested._search(moved, k, targets)
+        if k <= self.explicit + 1:
+            return NestedRoots._search(self, moved, k, targets)
         if k not in self._leaves:
-            self._leaves[k] = LeafMotion.of([flow.field.expr for flow in self.flows[:k]], self.sample)
-        if (leaf := self._leaves[k]) is not None:
-            found = leaf.moved(moved, self, targets)
+            leaf = leaf_of(tuple(flow.field.expr for flow in self.flows[:k]), self.sample)
+            self._leaves[k] = None if leaf is None else LeafMotion(leaf, self.sample)
+        if (motion := self._leaves[k]) is not None:
+            found = motion.moved(moved, self, targets)
             if found is None:
                 why = f"no image of the sample was found on its leaf at which features 1 to {k} have these values"
                 raise Unreachable(Outcome(False, f"level {k} not attainable", f"{why}; ask for others"))

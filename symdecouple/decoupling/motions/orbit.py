@@ -17,7 +17,7 @@ from typing import Any
 
 import mpmath
 import numpy as np
-from sympy import Expr, Symbol
+from sympy import Symbol
 
 from symdecouple.decoupling.motions.motion import Motion, is_finite, largest, linear_solution, unit
 from symdecouple.errors import BudgetExceeded, Outcome
@@ -70,8 +70,8 @@ class OrbitMotion:
                              self.size)
         self._undone = undone(self.steps, [flow.velocity for flow in self.flows], sample)
         known = features.symbolic if self.steps else ()  # nothing moves without a step
-        self._features = _OrNaN([f.expr for f in known], sample)
-        self._gradients = _OrNaN([f.gradient.expr for f in known], sample)
+        self._features = [Compiled([f.expr], sample) for f in known]
+        self._gradients = [Compiled([f.gradient.expr], sample) for f in known]
         self._generators = [Compiled([flow.field.expr], sample) for flow in self.flows]
         self._times = [Compiled([s.time], sample, [TARGET, *_symbols(j)])
                        for j, s in enumerate(self.steps[: self.explicit]) if s.time is not None]
@@ -81,11 +81,11 @@ class OrbitMotion:
 
     def values(self, x: Array) -> Array:
         """Return all features before a black box of a sample vector, (M,); NaN where one divides by zero."""
-        return np.array([f[..., 0] for f in self._features(x)])
+        return np.array([_or_nan(f, x)[..., 0] for f in self._features])
 
     def gradients(self, x: Array) -> Array:
         """Return N grad f of all features, (M, N); NaN as in `values`."""
-        return np.array([np.broadcast_to(field, x.shape) for field in self._gradients(x)])
+        return np.array([np.broadcast_to(_or_nan(field, x), x.shape) for field in self._gradients])
 
     def generators(self, x: Array, k: int) -> Array:
         """Return the first k generators at the samples, (k, N)."""
@@ -233,24 +233,13 @@ def _symbols(count: int) -> tuple[Symbol, ...]:
     return tuple(Symbol(f"v{j}", real=True) for j in range(1, count + 1))
 
 
-class _OrNaN:
-    """Expressions at the samples, NaN for those of which one divides by zero there: mpmath raises for all of them."""
-
-    def __init__(self, exprs: Sequence[Expr], sample: Expr) -> None:
-        self._all, self._each = Compiled(exprs, sample), [Compiled([expr], sample) for expr in exprs]
-
-    def __call__(self, x: Array) -> list[Array]:
-        try:
-            with np.errstate(all="ignore"):
-                return self._all(x)
-        except (ZeroDivisionError, ValueError):
-            return [self._alone(one, x) for one in self._each]
-
-    def _alone(self, one: Compiled, x: Array) -> Array:
-        try:
-            return one(x)[0]
-        except (ZeroDivisionError, ValueError):
-            return np.full(1, mpmath.nan, dtype=object)
+def _or_nan(compiled: Compiled, x: Array) -> Array:
+    """Evaluate an expression at the samples, NaN where it divides by zero, for which mpmath raises."""
+    try:
+        with np.errstate(all="ignore"):
+            return compiled(x)[0]
+    except (ZeroDivisionError, ValueError):
+        return np.full(1, mpmath.nan, dtype=object)
 
 
 def keeps_digits(moved: Moved) -> bool:

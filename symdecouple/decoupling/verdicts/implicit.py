@@ -84,17 +84,14 @@ class ModifiedPoint:
         """Return G = f_k - v_k after a time t."""
         self.clock.check("the jets of a root")
         end = self._normalized(self._along(y, k, t), k - 1)
-        return end.jet(self.steps[k - 1].feature.expr) + self._value(y, k).scaled(-1)
-
-    def _value(self, y: Point, k: int) -> Jet:
-        return y.jet(self.values[k - 1])
+        return end.jet(self.steps[k - 1].feature.expr) + y.jet(self.values[k - 1]).scaled(-1)
 
     # --- the flow parameter as a function -----------------------------------------------------------------------
 
     def _time(self, y: Point, k: int) -> Jet:
         formula = self.steps[k - 1].time
         if formula is not None:
-            return y.moved(y.jets, {TARGET: self._value(y, k)}).jet(formula)
+            return y.moved(y.jets, {TARGET: y.jet(self.values[k - 1])}).jet(formula)
         fixed = y.moved([Jet(jet.value) for jet in y.jets])
         root = self._root(fixed, k)
         if not any(jet.grad for jet in y.jets):
@@ -163,25 +160,21 @@ class ModifiedPoint:
         for _ in range(MAX_STEPS):
             if self.world.is_zero(value):
                 return t
-            found = self._improved(y, k, t, value, slope)
+            steps = () if self.world.is_zero(slope) else (value / slope / 2**n for n in range(MAX_HALVINGS))
+            tried = filter(None, (self._tried(y, k, (t - step).mid) for step in steps))
+            found = next((one for one in tried if upper_bound(one[1].mid) < upper_bound(value.mid)), None)
             if found is None:
                 break
             t, value, slope = found
         raise OutsideDomain
 
-    def _improved(self, y: Point, k: int, t: Any, value: Any, slope: Any) -> tuple[Any, Any, Any] | None:
-        if self.world.is_zero(slope):
+    def _tried(self, y: Point, k: int, t: Any) -> tuple[Any, Any, Any] | None:
+        """Return a time with G and G_t; None where a flow does not exist so long."""
+        try:
+            self._check_flow(y, k, self._hull(t))
+            return t, *self._slope(y, k, t)
+        except (OutsideDomain, Irrational, ZeroDivisionError):
             return None
-        for halving in range(MAX_HALVINGS):
-            trial = (t - value / slope / 2**halving).mid
-            try:
-                self._check_flow(y, k, self._hull(trial))
-                after = self._slope(y, k, trial)
-            except (OutsideDomain, Irrational, ZeroDivisionError):
-                continue
-            if upper_bound(after[0].mid) < upper_bound(value.mid):
-                return trial, *after
-        return None
 
     def _enclosed(self, y: Point, k: int, t: Any) -> Any:
         """Return the interval Newton image of a neighbourhood of t that it lies inside: one root is there."""

@@ -24,21 +24,20 @@ import numpy as np
 
 from symdecouple.calculus.certificates import Claim
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
-from symdecouple.calculus.subject import Size, Subject
+from symdecouple.calculus.span import independent_rows
+from symdecouple.calculus.subject import Size
 from symdecouple.decoupling.routes.energies import of_forms
 from symdecouple.decoupling.verdicts.modified import ModifiedSubject
 from symdecouple.decoupling.verdicts.spectral_minor import (
     EnclosedSpectrum,
     classes_of,
-    columns_of,
     have_taps,
-    middles,
     size_without_wrapping,
 )
 from symdecouple.errors import InvalidInput, UnsupportedExpression
 from symdecouple.families.quadratic import QuadraticForms, recognize_quadratic
 from symdecouple.language.budget import Budget
-from symdecouple.language.feature_set import in_groups
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.verdict import Check, Status, Verdict
 
 __all__ = ["READERS", "ModifiedEnergies", "decide_energies"]
@@ -84,6 +83,7 @@ class ModifiedEnergies(Claim):
         The classes of the minor.
     """
 
+    subject: ModifiedSubject
     grid: tuple[int, ...]
     spectrum: tuple[Fraction, ...]
     pivots: tuple[int, ...]
@@ -98,11 +98,9 @@ class ModifiedEnergies(Claim):
         return self.grid[0] if len(self.grid) == 1 else self.grid
 
     def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
-        subject, forms = self.subject, None
-        if isinstance(subject, ModifiedSubject):
-            forms = _forms(subject)
+        subject, forms = self.subject, _forms(self.subject)
         yield Check("quadratic forms that commute, with taps", forms is not None and have_taps(forms))
-        assert forms is not None and isinstance(subject, ModifiedSubject)
+        assert forms is not None
         i, j = (n - 1 for n in self.pair)
         offset = int(forms.mean is not None)
         yield Check("the pair", offset <= i < j < len(subject) and i < subject.starts[j])
@@ -143,19 +141,15 @@ def _read(data: Mapping[str, Any]) -> ModifiedEnergies:
     grid = tuple(map(int, data["grid"]))
     if not all(1 < n < 10**4 for n in grid) or np.prod(grid) > 10**5:
         raise InvalidInput(f"a grid of {grid} is out of bounds")
-    subject: Subject = ModifiedSubject.from_dict(data["subject"])
-    return ModifiedEnergies(subject, grid, tuple(map(Fraction, data["spectrum"])), tuple(map(int, data["pivots"])),
-                            (int(i), int(j)), tuple(map(int, data["rows"])))
+    return ModifiedEnergies(ModifiedSubject.from_dict(data["subject"]), grid, tuple(map(Fraction, data["spectrum"])),
+                            tuple(map(int, data["pivots"])), (int(i), int(j)), tuple(map(int, data["rows"])))
 
 
 READERS: dict[str, Callable[[Mapping[str, Any]], Any]] = {ModifiedEnergies.kind: _read}
 
 
 def _forms(subject: ModifiedSubject) -> QuadraticForms | None:
-    groups: dict[int, list[Any]] = {}
-    for feature, start in zip(subject.items, subject.starts, strict=True):
-        groups.setdefault(start, []).append(feature)
-    found = recognize_quadratic(in_groups(groups.values()))
+    found = recognize_quadratic(FeatureSet(subject.items))
     return found if found is not None and len(found) == len(subject) else None
 
 
@@ -178,14 +172,11 @@ def _attempt(subject: ModifiedSubject, forms: QuadraticForms, grid: tuple[int, .
     for i, j in pairs if exact.least.a > 0 else ():
         places = _places(subject, (i + 1, j + 1), offset)
         try:
-            rows = middles(exact.rows_of(*places))
-            rows /= np.linalg.norm(rows, axis=1, keepdims=True) + np.finfo(float).tiny
-            classes = columns_of(rows, smallest=1e-8)
-            minor = exact.minor(*places, classes) if classes else None
+            classes = independent_rows(exact.rows_of(*places), exact.world)
         except ZeroDivisionError:
             continue
-        if minor is not None and not (minor.a <= 0 <= minor.b):
-            return ModifiedEnergies(subject, grid, spectrum, exact.pivots, (i + 1, j + 1), classes)
+        if classes is not None:
+            return ModifiedEnergies(subject, grid, spectrum, exact.pivots, (i + 1, j + 1), tuple(classes))
     return None
 
 

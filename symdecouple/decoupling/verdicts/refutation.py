@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import chain, combinations
+from itertools import chain, combinations, islice
 from typing import Any, ClassVar
 
 from sympy import oo
@@ -26,11 +26,11 @@ from symdecouple.calculus.certificates import Claim
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
 from symdecouple.calculus.jets import Jet, Point, bracket_at
 from symdecouple.calculus.span import independent_rows
-from symdecouple.calculus.subject import Size, Subject
+from symdecouple.calculus.subject import Size
 from symdecouple.calculus.witness import Minor, Witness, draws, minor_of
 from symdecouple.decoupling.verdicts.implicit import Column, ModifiedPoint
 from symdecouple.decoupling.verdicts.modified import ModifiedSubject
-from symdecouple.errors import BudgetExceeded, InvalidInput, SymdecoupleError
+from symdecouple.errors import InvalidInput, SymdecoupleError
 from symdecouple.flows.generators import generators
 from symdecouple.flows.separable import flow
 from symdecouple.flows.steps import TIME, Step, make_steps
@@ -45,81 +45,61 @@ DIGITS = (None, 30, 90)  # exact numbers first, then enclosures
 LARGEST_SYMMETRIC = 9  # of the integers in symmetric samples: 126 choices of four or five
 SECONDS_TO_VERIFY = 120.0  # four times the budget in which the proof was found
 
+
 def decide_modified(subject: ModifiedSubject, steps: Sequence[Step], *, budget: float = 30.0) -> Verdict:
     """Try to refute C2 of the modified features at samples of a few sizes, and to prove their C1 on the way.
 
     REFUTED for the size of the witness, or UNDECIDED; `independence` is PROVED for one size, or UNDECIDED.
     """
-    start, search = time.perf_counter(), _Search(subject, steps, Budget(budget))
+    start, looked, reason = time.perf_counter(), 0, "no sample was found that reaches all levels"
+    clock, c1, c2 = Budget(budget), None, None
     try:
-        with search.clock.running("looking for a sample at which a bracket leaves the span"):
-            search.run()
-    except (BudgetExceeded, SymdecoupleError) as error:
-        search.reason = str(error)
-    independence = Verdict("C1", Status.UNDECIDED, subject.texts(), reason=search.reason)
-    if search.independent is not None:
-        independence = Verdict("C1", Status.PROVED, subject.texts(),
-                               certificate=ModifiedIndependence(subject, search.independent,
-                                                                len(search.independent.sample)))
-    found: dict[str, Any] = {"status": Status.UNDECIDED, "reason": search.reason}
-    if search.failing is not None and search.failing.pair is not None:
-        found = {"status": Status.REFUTED, "certificate": ModifiedNonInvolution(subject, search.failing,
-                                                                                len(search.failing.sample))}
+        with clock.running("looking for a sample at which a bracket leaves the span"):
+            for columns, point, sample in _looks(subject, steps, clock):
+                looked += 1
+                c1 = c1 or _witness(columns, None, point, sample)
+                pairs = reversed(list(combinations(range(1, len(columns) + 1), 2)))
+                c2 = next(filter(None, (_witness(columns, pair, point, sample) for pair in pairs)), None)
+                if c2 is not None:
+                    break
+        if looked:
+            reason = (f"no bracket was seen to leave the span at {looked} samples, and membership has no proof "
+                      "here behind a level that is a root")
+    except SymdecoupleError as error:
+        reason = str(error)
+    independence = Verdict("C1", Status.UNDECIDED, subject.texts(), reason=reason)
+    if c1 is not None:
+        independence = Verdict("C1", Status.PROVED, subject.texts(), certificate=ModifiedIndependence(
+            subject, c1, len(c1.sample)))
+    found: dict[str, Any] = {"status": Status.UNDECIDED, "reason": reason}
+    if c2 is not None:
+        found = {"status": Status.REFUTED, "certificate": ModifiedNonInvolution(subject, c2, len(c2.sample))}
     return Verdict("C2", subject=subject.texts(), independence=independence, seconds=time.perf_counter() - start,
                    **found)
 
 
-class _Search:
-    """Samples, until one shows independent gradients and one a bracket that leaves their span."""
-
-    def __init__(self, subject: ModifiedSubject, steps: Sequence[Step], clock: Budget) -> None:
-        self.subject, self.steps, self.clock = subject, steps, clock
-        self.independent: Witness | None = None
-        self.failing: Witness | None = None
-        self.reason = "no sample was found that reaches all levels"
-
-    def run(self) -> None:
-        size, looked = len(self.subject) + 1, 0
-        for n in (size, size + 1):
-            drawn = (sample for sample, _ in draws(self.subject, n, random.Random(SEED), TRIES))
-            for sample in chain(_rational_candidates(self.subject, self.steps, n, self.clock), drawn):
-                looked += self._look(sample)
-                if self.failing is not None:
-                    return
-        if looked:
-            self.reason = (f"no bracket was seen to leave the span at {looked} samples, and membership has no proof "
-                           "here behind a level that is a root")
-
-    def _look(self, sample: Sequence[Fraction]) -> bool:
-        """Look at one sample; false where it does not reach all levels."""
-        for digits in DIGITS:
-            point = Point(sample, {}, World(digits))
-            try:
-                columns = _columns(self.subject, self.steps, point, self.clock, by_newton=False)
-            except Irrational:
-                continue
-            except (OutsideDomain, ZeroDivisionError):
-                return False
-            self._take(columns, point, sample)
-            return True
-        return False
-
-    def _take(self, columns: Sequence[Column], point: Point, sample: Sequence[Fraction]) -> None:
-        vectors = [vector for vector, _ in columns]
-        if self.independent is None:
-            self.independent = _witness(vectors, None, point.world, sample)
-        for i, j in reversed(list(combinations(range(len(columns)), 2))):
-            bracket = bracket_at(columns[i], columns[j], point)
-            self.failing = _witness([*vectors, bracket], (i + 1, j + 1), point.world, sample)
-            if self.failing is not None:
-                return
+def _looks(subject: ModifiedSubject, steps: Sequence[Step], clock: Budget
+           ) -> Iterator[tuple[list[Column], Point, Sequence[Fraction]]]:
+    """Yield samples that reach all levels, the fields of the features there, and the point that they are taken at."""
+    for n in (len(subject) + 1, len(subject) + 2):
+        drawn = (sample for sample, _ in draws(subject, n, random.Random(SEED), TRIES))
+        for sample in chain(islice(_rational_candidates(subject, steps, n, clock), TRIES), drawn):
+            for digits in DIGITS:
+                point = Point(sample, {}, World(digits))
+                try:
+                    columns = _columns(subject, steps, point, clock, by_newton=False)
+                except Irrational:
+                    continue
+                except (OutsideDomain, ZeroDivisionError):
+                    break
+                yield columns, point, sample
+                break
 
 
 def _rational_candidates(subject: ModifiedSubject, steps: Sequence[Step], n: int, clock: Budget) -> Iterator[Any]:
     """Yield small symmetric samples at which all levels are rational; odd features are at zero there already."""
     if subject.sample.interval != (-oo, oo):
         return
-    found = 0
     for half in combinations(range(1, LARGEST_SYMMETRIC + 1), n // 2):
         sample = [Fraction(sign * v) for v in half for sign in (-1, 1)] + [Fraction(0)] * (n % 2)
         fixed = Point((), {}, World()).moved([Jet(v) for v in sample])
@@ -128,9 +108,6 @@ def _rational_candidates(subject: ModifiedSubject, steps: Sequence[Step], n: int
         except (Irrational, OutsideDomain, ZeroDivisionError):
             continue
         yield sample
-        found += 1
-        if found == TRIES:
-            return
 
 
 def _columns(subject: ModifiedSubject, steps: Sequence[Step], point: Point, clock: Budget,
@@ -139,13 +116,20 @@ def _columns(subject: ModifiedSubject, steps: Sequence[Step], point: Point, cloc
     return [modified.column(feature, k) for feature, k in zip(subject.items, subject.starts, strict=True)]
 
 
-def _witness(vectors: Sequence[list[Any]], pair: tuple[int, int] | None, world: World,
-             sample: Sequence[Fraction]) -> Witness | None:
+def _witness(fields: Sequence[Column], pair: tuple[int, int] | None, point: Point, sample: Sequence[Fraction]
+             ) -> Witness | None:
+    vectors, world = _vectors(fields, pair, point), point.world
     rows = independent_rows(vectors, world)
     if rows is None or not (minor := minor_of(vectors, rows, world)).excludes_zero():
         return None
-    columns = tuple(range(1, len(vectors) + (pair is None)))
+    columns = tuple(range(1, len(fields) + 1))
     return ModifiedWitness(tuple(sample), (), columns, pair, tuple(r + 1 for r in rows), minor, world.digits)
+
+
+def _vectors(fields: Sequence[Column], pair: tuple[int, int] | None, point: Point) -> list[list[Any]]:
+    """The gradients, and the bracket of a pair, counted from 1."""
+    vectors = [vector for vector, _ in fields]
+    return [*vectors, bracket_at(fields[pair[0] - 1], fields[pair[1] - 1], point)] if pair else vectors
 
 
 # --- certificates -----------------------------------------------------------------------------------------------
@@ -156,21 +140,12 @@ class ModifiedWitness(Witness):
 
     __slots__ = ()
 
-    def recomputed(self, subject: Subject, world: World | None = None) -> Minor:
+    def recomputed(self, subject: ModifiedSubject,  # type: ignore[override] # of these only
+                   world: World | None = None) -> Minor:
         """Evaluate the minor anew: flows from the features, derivatives of roots by iteration."""
-        subject = _modified(subject)
         point = Point(self.sample, {}, World(self.digits) if world is None else world)
         columns = _columns(subject, _steps_anew(subject), point, Budget(SECONDS_TO_VERIFY), by_newton=True)
-        vectors = [columns[k - 1][0] for k in self.columns]
-        if self.pair is not None:
-            vectors.append(bracket_at(columns[self.pair[0] - 1], columns[self.pair[1] - 1], point))
-        return minor_of(vectors, [r - 1 for r in self.rows], point.world)
-
-
-def _modified(subject: Subject) -> ModifiedSubject:
-    if not isinstance(subject, ModifiedSubject):
-        raise InvalidInput(f"this certificate is about modified features, got {type(subject).__name__}")
-    return subject
+        return minor_of(_vectors(columns, self.pair, point), [r - 1 for r in self.rows], point.world)
 
 
 def _references_check(subject: ModifiedSubject, witness: Witness) -> Check:
@@ -202,6 +177,7 @@ def _steps_anew(subject: ModifiedSubject) -> list[Step]:
 class ModifiedIndependence(Claim):
     """A sample at which the gradients of modified features are independent, for its size (C1)."""
 
+    subject: ModifiedSubject
     witness: Witness
     n_samples: int
     kind: ClassVar[str] = "modified independence"
@@ -214,7 +190,7 @@ class ModifiedIndependence(Claim):
 
     def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
         yield size_check(self.subject, self.n_samples)
-        yield _references_check(_modified(self.subject), self.witness)
+        yield _references_check(self.subject, self.witness)
         yield minor_check(self.subject, self.witness, range(1, len(self.subject) + 1), self.pair, self.n_samples, clock)
 
     def reason(self, n_samples: Size | None) -> str:

@@ -117,6 +117,8 @@ class Verdicts(Tabled):
         Budget(budget)
         self.features, self.steps, self.values = features, tuple(steps), tuple(values)
         self.stopped, self.budget = stopped, budget
+        self._starts = starts(features)
+        self._ends = [group[-1] + 1 for group in features.groups]  # the sizes of the sets that count: whole groups
         self.original = Decisions[Verdict](
             len(features), lambda k: check_frobenius(first_features(features, k), budget=budget))
         self.modified = Decisions(len(features), self._decide_modified)
@@ -150,7 +152,7 @@ class Verdicts(Tabled):
 
     def _by_covariance(self, covariance: AffineCovariance, k: int, clock: Budget) -> Verdict:
         """Return the verdict of Theorem D, with what can be said about C1."""
-        start, texts = time.perf_counter(), self._texts(k)
+        start, texts = time.perf_counter(), texts_of(tuple(self.features)[:k], self._starts)
         obstacle = self.obstacle(k)
         independence = Verdict("C1", Status.UNDECIDED, texts, reason=obstacle)
         try:
@@ -167,10 +169,11 @@ class Verdicts(Tabled):
 
     def obstacle(self, k: int) -> str:
         """Say why the modified features 1..k are not known along flows; return nothing where they are."""
+        forms = recognize_quadratic(self.features)
         for level in sorted(set(self._starts[:k]) - {0}):
             if any(value is None for value in self.values[:level]):
                 return f"level {level} needs the references of features 1 to {level}"
-            if level > len(self.steps) and self._is_spectral(level):
+            if level > len(self.steps) and forms and int(forms.mean is not None) < level <= len(forms):
                 return (f"level {level} is reached in the frequency domain, where no bracket was seen to leave the "
                         "span, and a proof needs a formula of the level")
             if level > len(self.steps):
@@ -181,27 +184,11 @@ class Verdicts(Tabled):
                         f"the first {level} features are not proved involutive, so that there is no leaf to follow")
         return ""
 
-    def _is_spectral(self, level: int) -> bool:
-        forms = recognize_quadratic(self.features)
-        return forms is not None and int(forms.mean is not None) < level <= len(forms)
-
     def _subject(self, k: int) -> ModifiedSubject:
         return ModifiedSubject.first(self.features, k, self.values)
 
-    def _texts(self, k: int) -> tuple[str, ...]:
-        return texts_of(tuple(self.features)[:k], self._starts)
-
     def _undecided(self, k: int, reason: str) -> Verdict:
-        return Verdict("C2", Status.UNDECIDED, self._texts(k), reason=reason)
-
-    @property
-    def _starts(self) -> tuple[int, ...]:
-        return starts(self.features)
-
-    @property
-    def _ends(self) -> list[int]:
-        """The sizes of the sets that count: whole groups."""
-        return [group[-1] + 1 for group in self.features.groups]
+        return Verdict("C2", Status.UNDECIDED, texts_of(tuple(self.features)[:k], self._starts), reason=reason)
 
     # --- what they amount to ------------------------------------------------------------------------------------
 

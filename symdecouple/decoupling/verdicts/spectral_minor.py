@@ -13,22 +13,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from functools import cached_property
+from functools import cache
 from itertools import product
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-from scipy.linalg import qr
 from sympy import Expr, S
 
 from symdecouple.calculus.elementary import World
 from symdecouple.calculus.sample_values import ValuesAt
-from symdecouple.calculus.span import determinant
+from symdecouple.calculus.span import determinant, independent_rows
 from symdecouple.families.linear_forms import LinearForm
 from symdecouple.families.quadratic import QuadraticForms
 
-__all__ = ["EnclosedSpectrum", "classes_of", "columns_of", "have_taps", "middles", "size_without_wrapping"]
+__all__ = ["EnclosedSpectrum", "classes_of", "have_taps", "size_without_wrapping"]
 
 Grid = tuple[int, ...]
 Terms = Iterable[tuple[Expr, LinearForm, LinearForm]]
@@ -38,8 +35,8 @@ class EnclosedSpectrum:
     """The powers of a sample on the classes {xi, -xi} of frequencies of one grid, and the weights of features there.
 
     `references` are values of the leading features, the mean included; `powers` are those of `classes_of`, of which the
-    `pivots`, as many as there are quadratic features among the references, follow from these; by default where that is
-    best conditioned. ZeroDivisionError where their equations may be dependent, UnsupportedExpression where a constant
+    `pivots`, as many as there are quadratic features among the references, follow from these; by default where those
+    weigh most. ZeroDivisionError where their equations may be dependent, UnsupportedExpression where a constant
     has no enclosure.
 
     >>> from symdecouple.families.quadratic import autocorrelation, recognize_quadratic
@@ -59,24 +56,20 @@ class EnclosedSpectrum:
         self.powers = [world.number(p) for p in powers]
         goals = self._goals(references)
         if pivots is None:
-            pivots = columns_of(middles(self.weights[: len(goals)]) * np.sqrt(np.array(powers, dtype=float)))
-        self.pivots, self._apart = tuple(pivots), dict[tuple[int, int], list[Any]]()
+            pivots = independent_rows([[w * p for w, p in zip(row, self.powers, strict=True)]
+                                       for row in self.weights[: len(goals)]], world) or range(len(goals))
+        self.pivots = tuple(pivots)
         known = [n for n in range(len(classes)) if n not in pivots]
         rest = [goal - sum((w[n] * self.counts[n] * self.powers[n] for n in known), world.iv.mpf(0))
                 for goal, w in zip(goals, self.weights, strict=False)]
         equations = [[w[n] * self.counts[n] for n in pivots] for w in self.weights[: len(goals)]]
         for n, power in zip(pivots, _solved(equations, rest, world), strict=True):
             self.powers[n] = power
+        self.least = min(self.powers, key=lambda p: p.a)  # the least power, by the lower end of its interval
+        self.apart = cache(self._apart)
 
-    @cached_property
-    def least(self) -> Any:
-        """The least power, by the lower end of its interval."""
-        return min(self.powers, key=lambda p: p.a)
-
-    def apart(self, k: int, before: int) -> list[Any]:
+    def _apart(self, k: int, before: int) -> list[Any]:
         """Return b_k on the classes: w_k less its projection on the first weights, in the inner product sum P u w."""
-        if (k, before) in self._apart:
-            return self._apart[k, before]
         masses = [count * p for count, p in zip(self.counts, self.powers, strict=True)]
 
         def inner(one: Sequence[Any], two: Sequence[Any]) -> Any:
@@ -84,9 +77,7 @@ class EnclosedSpectrum:
 
         first, own = self.weights[:before], self.weights[k]
         slopes = _solved([[inner(a, b) for b in first] for a in first], [inner(a, own) for a in first], self.world)
-        found = [v - sum(c * w[n] for c, w in zip(slopes, first, strict=True)) for n, v in enumerate(own)]
-        self._apart[k, before] = found
-        return found
+        return [v - sum(c * w[n] for c, w in zip(slopes, first, strict=True)) for n, v in enumerate(own)]
 
     def rows_of(self, one: tuple[int, int], two: tuple[int, int]) -> list[list[Any]]:
         """Return w_1, ..., w_K and b_i b_j on the classes, for two pairs (k, before)."""
@@ -122,19 +113,6 @@ class EnclosedSpectrum:
                 row.append(value)
             out.append(row)
         return out
-
-
-def middles(rows: Sequence[Sequence[Any]]) -> NDArray[np.float64]:
-    """Return the middles of intervals."""
-    return np.array([[float(v.mid) for v in row] for row in rows])
-
-
-def columns_of(rows: NDArray[np.float64], smallest: float = 0.0) -> tuple[int, ...]:
-    """Return as many columns as rows on which these are independent, by pivots; none where the last one is smaller."""
-    if not len(rows):
-        return ()
-    triangle, order = qr(rows, mode="r", pivoting=True)
-    return tuple(map(int, order[: len(rows)])) if abs(triangle[-1, len(rows) - 1]) >= smallest else ()
 
 
 def have_taps(forms: QuadraticForms) -> bool:
@@ -176,15 +154,8 @@ def _lags(terms: Terms) -> Mapping[Grid, Expr] | None:
 
 
 def _solved(matrix: Sequence[Sequence[Any]], right: Sequence[Any], world: World) -> list[Any]:
-    """Solve by elimination in intervals; ZeroDivisionError where a pivot may be zero."""
-    rows, size = [[*row, r] for row, r in zip(matrix, right, strict=True)], len(right)
-    for n in range(size):
-        best = max(range(n, size), key=lambda r: abs(rows[r][n].mid))
-        rows[n], rows[best] = rows[best], rows[n]
-        if world.is_zero(rows[n][n]):
-            raise ZeroDivisionError("the equations of the references are dependent")
-        for r in range(size):
-            if r != n:
-                factor = rows[r][n] / rows[n][n]
-                rows[r] = [a - factor * b for a, b in zip(rows[r], rows[n], strict=True)]
-    return [rows[n][size] / rows[n][n] for n in range(size)]
+    """Solve in intervals; ZeroDivisionError where the equations may be dependent."""
+    try:
+        return list(world.iv.lu_solve(world.iv.matrix(matrix), world.iv.matrix(right))) if right else []
+    except ZeroDivisionError:
+        raise ZeroDivisionError("the equations of the references are dependent") from None
