@@ -23,7 +23,7 @@ from symdecouple.errors import Outcome
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.numeric.features.expressions import Array
 from symdecouple.numeric.precision.certain_refusals import judged_by_ties
-from symdecouple.numeric.precision.extrapolation import NoSlope
+from symdecouple.numeric.precision.collocation import NoSlope
 from symdecouple.numeric.precision.path import Span, finite, size, spread
 
 __all__ = ["Answers", "AtLevel", "Leading", "OrbitRoute", "Route", "StepAdjoint", "each_row", "off", "placed",

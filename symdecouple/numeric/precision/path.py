@@ -1,6 +1,6 @@
 r"""The narrow path of one sample vector to any number of digits, with an estimate of its error.
 
-The equation is that of `paths.narrow_path`. Every step is extrapolated (`precision.extrapolation`), by a number of
+The equation is that of `paths.narrow_path`. Every step is extrapolated (`precision.collocation`), by a number of
 rules that grows with the digits asked for. A Gauss-Newton correction to full precision follows every step.
 
 Extrapolation adds up numbers of both signs, and the equations of the projection lose digits where gradients are nearly
@@ -22,11 +22,14 @@ from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.coordinates import compiled_features
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.features.features import Features
-from symdecouple.numeric.precision.extrapolation import SHRINK, NoSlope, digits_lost, extrapolated, rules_for
+from symdecouple.numeric.paths.projection import last_direction
+from symdecouple.numeric.precision.collocation import SHRINK, NoSlope, Slopes, collocated, points_for
+from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = ["PreciseImposed", "Span", "Track", "finite", "follow_mp", "size", "spread", "working_digits"]
 
 _MOST_STEPS, _MOST_CORRECTIONS = 2000, 12
+_AMISS = 16  # of what is allowed: a longer correction means that the step passed a singularity
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +142,7 @@ def _rounding(rounded: Array, values: Array) -> Any:
 
 def working_digits(dps: int) -> int:
     """Return how many digits are computed with, to have `dps` of them in the end."""
-    return dps + 10 + dps // 5 + digits_lost(rules_for(dps))
+    return dps + 10 + dps // 5
 
 
 class Span:
@@ -188,7 +191,7 @@ class _Path:
 
     def __init__(self, features: Features, k: int, start: Array, target: Any, dps: int) -> None:
         self.features, self.k, self.start, self.target, self.dps = features, k, start, target, dps
-        self.rules, self.tol = rules_for(dps), mpmath.mpf(10) ** -(dps + 2)
+        self.tol = mpmath.mpf(10) ** -(dps + 2)
         # Near an extreme the sample is half as well determined as the feature.
         self.smallest = mpmath.sqrt(self.tol) / 10**5
 
@@ -224,13 +227,16 @@ class _Path:
 
     def _stepped(self, y: Array, s: Any, h: Any) -> tuple[Array | None, Any, Any]:
         """Return the next point, None where the step is too long, its error, and a factor for the next one."""
-        allowed = self.tol * spread(y)
+        slopes, unit = Slopes(lambda state: self.slope(state[0])[None], self._rough), spread(y)
         try:
-            step = extrapolated(self.slope, y, self.slope(y), h, self.rules, lambda gap: size(gap) / allowed)
-            end = None if step.values is None else self._corrected(step.values, s + h)
+            step = collocated(slopes, y[None], h, points_for(self.dps), np.array([unit]), self.tol)
+            if step.values is None:
+                return None, step.error, step.factor
+            end = self._corrected(step.values[0], s + h)
+            is_near = size(end - step.values[0]) <= _AMISS * self.tol * unit
         except (NoSlope, ZeroDivisionError):
-            return None, mpmath.inf, mpmath.mpf(SHRINK)
-        return end, step.error * self.tol, step.factor
+            is_near = False
+        return (end, step.error * self.tol, step.factor) if is_near else (None, mpmath.inf, mpmath.mpf(SHRINK))
 
     def slope(self, y: Array) -> Array:
         """Return dy/ds."""
@@ -238,6 +244,11 @@ class _Path:
         if not span.sound[-1]:
             raise NoSlope
         return span.step([mpmath.mpf(0)] * (self.k - 1) + [self.target - self.begin[-1]])
+
+    def _rough(self, states: FloatArray) -> FloatArray:
+        """Return dy/ds of many states (p, 1, N) in float64."""
+        direction, size, sound = last_direction(self.features.gradients(states[:, 0], self.k))
+        return (np.where(sound, float(self.target - self.begin[-1]) / size, np.nan)[:, None] * direction)[:, None]
 
     def _corrected(self, y: Array, s: Any) -> Array:
         corrected: Array = y + Span(self.gradients(y)).step(self._wanted(s) - self.values(y))

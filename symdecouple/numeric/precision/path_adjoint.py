@@ -26,8 +26,11 @@ import numpy as np
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
-from symdecouple.numeric.precision.extrapolation import SHRINK, NoSlope, Stepped, extrapolated, rules_for
+from symdecouple.numeric.paths.narrow_path_adjoint import through_span
+from symdecouple.numeric.paths.projection import Frame
+from symdecouple.numeric.precision.collocation import NoSlope, Slopes, Stepped, collocated, points_for
 from symdecouple.numeric.precision.path import PreciseImposed, Span, Track, finite, size, spread, working_digits
+from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = ["PrecisePulled", "pullback_mp"]
 
@@ -120,7 +123,7 @@ class _Back:
     """One path on the way back; states are the sample vector above its covectors, (1 + c, N)."""
 
     def __init__(self, track: Track) -> None:
-        self.track, self.rules = track, rules_for(track.dps)
+        self.track = track
         self.tol = mpmath.mpf(10) ** -(track.dps + 2)
 
     def through(self, covectors: Array) -> tuple[Array, Any]:
@@ -158,16 +161,18 @@ class _Back:
                        "followed back; ask for more digits, or perturb the sample: decouple(..., perturb=...)")
 
     def _step(self, state: Array, h: Any) -> Stepped:
-        units = [spread(state[0]), *map(size, state[1:])]
+        units = np.array([spread(state[0]), *(size(row) or mpmath.mpf(1) for row in state[1:])])
+        return collocated(Slopes(self._slope, self._rough), state, -h, points_for(self.track.dps), units, self.tol)
 
-        def measure(gap: Array) -> Any:
-            return max((size(row) / (unit * self.tol) for row, unit in zip(gap, units, strict=True) if unit),
-                       default=mpmath.mpf(0))  # nothing is there to be carried
-
-        try:
-            return extrapolated(self._slope, state, self._slope(state), -h, self.rules, measure)
-        except NoSlope:
-            return Stepped(None, mpmath.inf, mpmath.mpf(SHRINK))
+    def _rough(self, states: FloatArray) -> FloatArray:
+        """As `_slope`, of many states (p, 1 + c, N) in float64."""
+        y, covectors = states[:, 0], states[:, 1:].swapaxes(0, 1)
+        features, distance = self.track.features, float(self.track.distance)
+        frame = Frame.of(features.gradients(y, self.track.k))
+        z = np.zeros((len(y), self.track.k))
+        z[:, -1] = np.where(frame.sound[:, -1], distance / frame.triangle[:, -1, -1], np.nan)
+        _, pulled, _ = through_span(features, y, frame, z, covectors)
+        return np.array([frame.combined(z), *-pulled]).swapaxes(0, 1)
 
     def _slope(self, state: Array) -> Array:
         y, distance = state[0], self.track.distance
