@@ -122,9 +122,8 @@ def through_span(
     features: Features, y: FloatArray, frame: Frame, z: FloatArray, covectors: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return b, the sum of D_{w_j} v_j, and the part of the covectors across the span, for w = sum of z_i q_i."""
-    shares = np.stack([np.vecdot(q, covectors) for q in frame.basis], axis=-1) / y.shape[1]
-    across = covectors - frame.combined(shares)
-    a, b = frame.coefficients(z), frame.coefficients(shares)
+    b, across = frame.split(covectors)
+    a = frame.coefficients(z)
     moved = frame.combined(z)
     weights = a[..., None] * across[:, :, None] - b[..., None] * moved[:, None]
     return b, features.curvature(y, weights), across

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import mpmath
 import numpy as np
@@ -28,7 +28,10 @@ import numpy as np
 from symdecouple.numeric.features.expressions import Array
 from symdecouple.numeric.samples.batch import FloatArray
 
-__all__ = ["SHRINK", "NoSlope", "Slopes", "Stepped", "collocated", "points_for"]
+__all__ = ["SHRINK", "NoSlope", "Slope", "Stepped", "collocated", "finite", "points_for"]
+
+# States (p, m, N) -> their derivatives, in mpmath numbers or float64.
+Slope: TypeAlias = Callable[[Array], Array]
 
 SHRINK = 0.15  # of a step that left the domain
 
@@ -36,18 +39,22 @@ _SAFETY, _GROW = 0.85, 4.0
 _MOST = 30  # corrections of a step
 _LEFT = 2.0**-7  # of what is allowed, to be left by the sweeps
 _SETTLED = 2.0**-40  # relative change by a sweep in float64, to be the last one
-_AROUND = 2.0**-17  # of a unit: differences of slopes over it are right to some 1e-11
+_AROUND = 2.0**-14  # of the way that a step goes: differences of slopes over it are right to some 1e-9
 
 
 class NoSlope(Exception):
     """The right-hand side has no finite value at a point."""
 
 
-class Slopes(NamedTuple):
-    """A right-hand side: of one state, (m, N) mpmath numbers, raising `NoSlope`; and of many in float64, (p, m, N)."""
-
-    exact: Callable[[Array], Array]
-    rough: Callable[[FloatArray], FloatArray]
+def finite(compute: Callable[..., Any], *arguments: Any) -> Array:
+    """Return what is computed of some arguments; raise `NoSlope` where it is not finite and real."""
+    try:
+        found = np.array(compute(*arguments), dtype=object)
+    except (ZeroDivisionError, ValueError, OverflowError, TypeError) as error:
+        raise NoSlope from error
+    if any(isinstance(v, mpmath.mpc) or not mpmath.isfinite(v) for v in found.flat):
+        raise NoSlope
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +81,13 @@ def points_for(dps: int) -> int:
     return 4 + (dps + 1) // 2
 
 
-def collocated(slopes: Slopes, y: Array, h: Any, count: int, units: Array, tol: Any) -> Stepped:
+def collocated(slope: Slope, y: Array, h: Any, count: int, units: Array, tol: Any) -> Stepped:
     """Take one step of length h from y.
 
     Parameters
     ----------
-    slopes : Slopes
+    slope : callable
+        Asked for many states at once, of either kind; may raise `ZeroDivisionError`, or return what is not finite.
     y : array (m, N)
     h : mpf
         Of either sign.
@@ -102,12 +110,12 @@ def collocated(slopes: Slopes, y: Array, h: Any, count: int, units: Array, tol: 
         return mpmath.sqrt(max(mpmath.fdot(row, row) for row in rows) / y.shape[1]) / tol
 
     start, rough_sums = y.astype(np.float64), sums.astype(np.float64) * float(h)
-    guess = _settled(np.array([start] * len(sums)), slopes.rough, rough_sums)
+    guess = _settled(np.array([start] * len(sums)), slope, rough_sums)
     helps, states = guess is not None, np.array([y] * len(sums)) if guess is None else guess * mpmath.mpf(1)
     before = mpmath.inf
     with suppress(NoSlope, ZeroDivisionError):
         for left in reversed(range(_MOST)):
-            found = np.array([slopes.exact(state) for state in states[:-1]]) * h
+            found = finite(slope, states[:-1]) * h
             lacks = y + _summed(sums, found) - states
             worst, end, way = measure(lacks), measure(_summed(last, found)), measure(found) or mpmath.mpf(1)
             error = way * (end / way) ** (2 * exponent)
@@ -118,10 +126,10 @@ def collocated(slopes: Slopes, y: Array, h: Any, count: int, units: Array, tol: 
             rate = worst / before
             if worst * rate**left > _LEFT:
                 if not helps:
-                    return Stepped(None, mpmath.inf, mpmath.mpf(0.5))
+                    break
                 helps = False
             before = worst
-            change = _correction(slopes.rough, states, lacks / units, units, rough_sums) if helps and worst else None
+            change = _correction(slope, states, lacks / units, units, rough_sums) if helps and worst else None
             states = states + (lacks if change is None else change)
             missing = worst * min(rate or 1, 1)  # after this correction
             if error <= 1 and missing < _LEFT:
@@ -129,14 +137,14 @@ def collocated(slopes: Slopes, y: Array, h: Any, count: int, units: Array, tol: 
     return Stepped(None, mpmath.inf, mpmath.mpf(SHRINK))
 
 
-def _correction(rough: Callable[[FloatArray], FloatArray], states: Array, lacks: Array, units: Array, sums: FloatArray
-                ) -> Array | None:
+def _correction(slope: Slope, states: Array, lacks: Array, units: Array, sums: FloatArray) -> Array | None:
     """What brings states to the equations that lack so much, in units, to first order and the digits of float64."""
     largest, near, unit = abs(lacks).max(), states[:-1].astype(np.float64), units.astype(np.float64)
+    around = _AROUND * np.ptp(near[:, 0], axis=0).max() / unit[0]
 
     def change(moves: FloatArray) -> FloatArray:
-        share = _AROUND / np.abs(moves).max()
-        ends = (rough(near + share * unit * moves), rough(near - share * unit * moves))
+        share = around / np.abs(moves).max()
+        ends = (slope(near + share * unit * moves), slope(near - share * unit * moves))
         slopes: FloatArray = (ends[0] - ends[1]) / (2 * share * unit)
         return slopes
 
@@ -144,12 +152,12 @@ def _correction(rough: Callable[[FloatArray], FloatArray], states: Array, lacks:
     return None if found is None else found * largest * units
 
 
-def _settled(begin: FloatArray, slopes: Callable[[FloatArray], FloatArray], sums: FloatArray) -> FloatArray | None:
+def _settled(begin: FloatArray, slope: Slope, sums: FloatArray) -> FloatArray | None:
     """States that are `begin` and the sums of their slopes, in float64; None where they are not finite."""
     found = begin
     with np.errstate(all="ignore"):
         for _ in range(2 * _MOST):
-            after = begin + np.tensordot(sums, slopes(found[:-1]), 1)
+            after = begin + np.tensordot(sums, slope(found[:-1]), 1)
             change, found = np.abs(after - found).max(), after
             if not change > _SETTLED * np.abs(after).max():
                 break

@@ -1,15 +1,13 @@
 r"""The narrow path of one sample vector to any number of digits, with an estimate of its error.
 
-The equation is that of `paths.narrow_path`. Every step is extrapolated (`precision.collocation`), by a number of
-rules that grows with the digits asked for. A Gauss-Newton correction to full precision follows every step.
+The equation is that of `paths.narrow_path`. Every step is collocated (`precision.collocation`), at a number of points
+that grows with the digits asked for. A Gauss-Newton correction to full precision follows every step.
 
-Extrapolation adds up numbers of both signs, and the equations of the projection lose digits where gradients are nearly
-dependent: guard digits pay for both, as many as the weights have, and 10 and a fifth of all digits.
+The projection loses digits where gradients are nearly dependent: 10 guard digits and a fifth of all digits pay for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,11 +20,10 @@ from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.coordinates import compiled_features
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.features.features import Features
-from symdecouple.numeric.paths.projection import last_direction
-from symdecouple.numeric.precision.collocation import SHRINK, NoSlope, Slopes, collocated, points_for
-from symdecouple.numeric.samples.batch import FloatArray
+from symdecouple.numeric.paths.projection import last_direction, least_move
+from symdecouple.numeric.precision.collocation import SHRINK, NoSlope, collocated, finite, points_for
 
-__all__ = ["PreciseImposed", "Span", "Track", "finite", "follow_mp", "size", "spread", "working_digits"]
+__all__ = ["PreciseImposed", "Track", "follow_mp", "size", "spread", "working_digits"]
 
 _MOST_STEPS, _MOST_CORRECTIONS = 2000, 12
 _AMISS = 16  # of what is allowed: a longer correction means that the step passed a singularity
@@ -40,7 +37,7 @@ class Track:
     ----------
     features : Features
     k, dps : int
-    distance : mpf
+    distance : array (1,)
         From the value that feature k had to its target.
     points : tuple of (s, y)
         From s = 0 to s = 1; the start alone, where feature k was at its target.
@@ -49,7 +46,7 @@ class Track:
     features: Features
     k: int
     dps: int
-    distance: Any
+    distance: Array
     points: tuple[tuple[Any, Array], ...]
 
 
@@ -145,47 +142,6 @@ def working_digits(dps: int) -> int:
     return dps + 10 + dps // 5
 
 
-class Span:
-    """Gradients v_1, ..., v_k and the factors L D L' of their products <v_i, v_j>; `sound` are those that add to it."""
-
-    def __init__(self, gradients: Array) -> None:
-        self.gradients, n = gradients, gradients.shape[1]
-        self.lower: list[list[Any]] = []
-        self.diagonal: list[Any] = []
-        self.sound: list[bool] = []
-        threshold = mpmath.ldexp(1, -int(mpmath.mp.prec * 5 / 6))
-        for j, v in enumerate(gradients):
-            products = [mpmath.fdot(u, v) / n for u in gradients[: j + 1]]
-            row: list[Any] = []
-            for i in range(j):
-                rest = products[i] - sum(self.lower[i][m] * row[m] * self.diagonal[m] for m in range(i))
-                row.append(rest / self.diagonal[i] if self.sound[i] else mpmath.mpf(0))
-            left = products[j] - sum(c * c * d for c, d in zip(row, self.diagonal, strict=True))
-            self.lower.append(row)
-            self.sound.append(left > threshold * products[j])
-            self.diagonal.append(left if self.sound[j] else mpmath.mpf(0))
-
-    def step(self, values: Any) -> Array:
-        """Return the shortest field w with <v_j, w> = values_j, dependent gradients left out."""
-        return self.combined(self.coefficients(values))
-
-    def coefficients(self, values: Any) -> list[Any]:
-        """Return a with <v_j, sum of a_i v_i> = values_j, dependent gradients left out."""
-        z: list[Any] = []
-        for row, value in zip(self.lower, values, strict=True):
-            z.append(value - sum(c * known for c, known in zip(row, z, strict=True)))
-            z[-1] = z[-1] if self.sound[len(z) - 1] else mpmath.mpf(0)
-        a = [value / d if d else mpmath.mpf(0) for value, d in zip(z, self.diagonal, strict=True)]
-        for j in reversed(range(len(a))):
-            for i in range(j):
-                a[i] -= self.lower[j][i] * a[j]
-        return a
-
-    def combined(self, a: Any) -> Array:
-        """Return the sum of a_j v_j."""
-        return np.array([mpmath.fdot(a, column) for column in self.gradients.T], dtype=object)
-
-
 class _Path:
     """One vector on its way."""
 
@@ -197,21 +153,20 @@ class _Path:
 
     def run(self) -> PreciseImposed:
         try:
-            self.begin = self.values(self.start)
-            span = Span(self.gradients(self.start))
+            self.begin, gradients = self.values(self.start), self.gradients(self.start)
         except NoSlope:
             return self._refused(self.start, "not finite", "a feature is not finite at this sample", 0, 0)
-        distance = self.target - self.begin[-1]
-        visible = mpmath.fdot(abs(span.gradients[-1]), abs(self.start)) / len(self.start)
-        if abs(distance) <= 2 * mpmath.eps * (abs(self.target) + visible):
+        self.distance = np.array([self.target - self.begin[-1]])
+        visible = mpmath.fdot(abs(gradients[-1]), abs(self.start)) / len(self.start)
+        if abs(self.distance[0]) <= 2 * mpmath.eps * (abs(self.target) + visible):
             return self._answer([(mpmath.mpf(0), self.start)], mpmath.mpf(0), 0)
-        if not span.sound[-1]:
+        if not last_direction(gradients[None])[2][0]:
             return self._refused(self.start, "critical point", f"feature {self.k} does not move from here at fixed "
                                  "values of the features before it; perturb the sample: decouple(..., perturb=...)",
                                  0, 0)
         y, s, error, steps = self.start, mpmath.mpf(0), mpmath.mpf(0), 0
         points = [(s, y)]
-        h = min(mpmath.mpf(1), spread(y) / 2 / size(self.slope(y)))
+        h = min(mpmath.mpf(1), spread(y) / 2 / size(self.slope(y[None, None])[0, 0]))
         while s < 1:
             h = 1 - s if s + h * 1.05 >= 1 else h
             if steps == _MOST_STEPS or h < self.smallest:
@@ -227,9 +182,9 @@ class _Path:
 
     def _stepped(self, y: Array, s: Any, h: Any) -> tuple[Array | None, Any, Any]:
         """Return the next point, None where the step is too long, its error, and a factor for the next one."""
-        slopes, unit = Slopes(lambda state: self.slope(state[0])[None], self._rough), spread(y)
+        unit = spread(y)
         try:
-            step = collocated(slopes, y[None], h, points_for(self.dps), np.array([unit]), self.tol)
+            step = collocated(self.slope, y[None], h, points_for(self.dps), np.array([unit]), self.tol)
             if step.values is None:
                 return None, step.error, step.factor
             end = self._corrected(step.values[0], s + h)
@@ -238,21 +193,15 @@ class _Path:
             is_near = False
         return (end, step.error * self.tol, step.factor) if is_near else (None, mpmath.inf, mpmath.mpf(SHRINK))
 
-    def slope(self, y: Array) -> Array:
-        """Return dy/ds."""
-        span = Span(self.gradients(y))
-        if not span.sound[-1]:
-            raise NoSlope
-        return span.step([mpmath.mpf(0)] * (self.k - 1) + [self.target - self.begin[-1]])
-
-    def _rough(self, states: FloatArray) -> FloatArray:
-        """Return dy/ds of many states (p, 1, N) in float64."""
+    def slope(self, states: Array) -> Array:
+        """Return dy/ds of many states (p, 1, N), of either kind; NaN where there is no direction."""
         direction, size, sound = last_direction(self.features.gradients(states[:, 0], self.k))
-        return (np.where(sound, float(self.target - self.begin[-1]) / size, np.nan)[:, None] * direction)[:, None]
+        speed = np.where(sound, self.distance.astype(states.dtype) / size, np.nan)
+        return np.asarray((speed[:, None] * direction)[:, None])
 
     def _corrected(self, y: Array, s: Any) -> Array:
-        corrected: Array = y + Span(self.gradients(y)).step(self._wanted(s) - self.values(y))
-        return corrected
+        gap = self._wanted(s) - self.values(y)
+        return np.asarray(y + least_move(self.gradients(y)[None], gap[None])[0])
 
     def _finished(self, y: Array) -> Array:
         """Correct as long as that helps."""
@@ -288,7 +237,7 @@ class _Path:
 
     def _answer(self, points: list[tuple[Any, Array]], error: Any, steps: int) -> PreciseImposed:
         y = points[-1][1]
-        track = Track(self.features, self.k, self.dps, self.target - self.begin[-1], tuple(points))
+        track = Track(self.features, self.k, self.dps, self.distance, tuple(points))
         return PreciseImposed(y, self.values(y)[-1], self._gap(y), error, steps, track=track)
 
     def _refused(self, y: Array, reason: str, detail: str, error: Any, steps: int) -> PreciseImposed:
@@ -309,14 +258,3 @@ def spread(vector: Array) -> Any:
     mean = vector.sum() / len(vector)
     deviation = size(vector - mean)
     return deviation if deviation > mpmath.ldexp(mpmath.eps, 10) * abs(mean) else abs(mean)
-
-
-def finite(compute: Callable[[], Any]) -> Array:
-    """Return what is computed; raise `NoSlope` where it is not finite and real."""
-    try:
-        found = np.array(compute(), dtype=object)
-    except (ZeroDivisionError, ValueError, OverflowError, TypeError) as error:
-        raise NoSlope from error
-    if any(isinstance(v, mpmath.mpc) or not mpmath.isfinite(v) for v in found.flat):
-        raise NoSlope
-    return found

@@ -11,7 +11,7 @@ leaves only what is across the span at the end, c = c_perp + sum b_j v_j(y(1)), 
 
 .. math:: \nabla (c \circ N_k)(x) = \lambda(0) + \sum_{j<k} b_j v_j(x), \qquad \lambda(1) = c_\perp
 
-(k itself drops out: f_k is the target everywhere.) Points and covectors are extrapolated together, backwards between
+(k itself drops out: f_k is the target everywhere.) Points and covectors are stepped together, backwards between
 the stored points of the path, which every stretch has to meet again: how far it misses them counts as an error.
 """
 
@@ -28,9 +28,8 @@ from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.paths.narrow_path_adjoint import through_span
 from symdecouple.numeric.paths.projection import Frame
-from symdecouple.numeric.precision.collocation import NoSlope, Slopes, Stepped, collocated, points_for
-from symdecouple.numeric.precision.path import PreciseImposed, Span, Track, finite, size, spread, working_digits
-from symdecouple.numeric.samples.batch import FloatArray
+from symdecouple.numeric.precision.collocation import Stepped, collocated, points_for
+from symdecouple.numeric.precision.path import PreciseImposed, Track, size, spread, working_digits
 
 __all__ = ["PrecisePulled", "pullback_mp"]
 
@@ -128,12 +127,12 @@ class _Back:
 
     def through(self, covectors: Array) -> tuple[Array, Any]:
         track, error = self.track, mpmath.mpf(0)
-        end = self._span(track.points[-1][1])
-        if not end.sound[-1]:
+        frame = Frame.of(track.features.gradients(track.points[-1][1][None], track.k))
+        if not frame.sound[0, -1]:
             raise _Stopped("critical point", f"{track.features.names[track.k - 1]} has no gradient across those of the "
                            "features before it at the end of the path")
-        shares = [_shares(end, c) for c in covectors]
-        state = np.array([track.points[-1][1], *(c - end.combined(b) for c, b in zip(covectors, shares, strict=True))])
+        shares, across = frame.split(covectors[:, None])
+        state = np.array([track.points[-1][1], *across[:, 0]])
         pairs = list(zip(track.points, track.points[1:], strict=False))
         h = None
         for (begin, start), (s, y) in reversed(pairs):
@@ -142,8 +141,7 @@ class _Back:
             missed, unit = size(state[0] - start), spread(start)
             error += off + (missed / unit if unit else missed and mpmath.inf)
         first = track.features.gradients(track.points[0][1][None], track.k)[0]
-        kept = [sum((v * c for v, c in zip(first[:-1], b[:-1], strict=True)), 0 * first[0]) for b in shares]
-        return state[1:] + np.array(kept).reshape(state[1:].shape), error
+        return state[1:] + shares[:, 0, :-1] @ first[:-1], error
 
     def _stretch(self, state: Array, length: Any, h: Any) -> tuple[Array, Any, Any]:
         """Go back from one stored point to the one before; return the state, its error, and a length to try next."""
@@ -162,37 +160,13 @@ class _Back:
 
     def _step(self, state: Array, h: Any) -> Stepped:
         units = np.array([spread(state[0]), *(size(row) or mpmath.mpf(1) for row in state[1:])])
-        return collocated(Slopes(self._slope, self._rough), state, -h, points_for(self.track.dps), units, self.tol)
+        return collocated(self._slope, state, -h, points_for(self.track.dps), units, self.tol)
 
-    def _rough(self, states: FloatArray) -> FloatArray:
-        """As `_slope`, of many states (p, 1 + c, N) in float64."""
-        y, covectors = states[:, 0], states[:, 1:].swapaxes(0, 1)
-        features, distance = self.track.features, float(self.track.distance)
-        frame = Frame.of(features.gradients(y, self.track.k))
-        z = np.zeros((len(y), self.track.k))
-        z[:, -1] = np.where(frame.sound[:, -1], distance / frame.triangle[:, -1, -1], np.nan)
-        _, pulled, _ = through_span(features, y, frame, z, covectors)
+    def _slope(self, states: Array) -> Array:
+        """Return the derivatives of many states (p, 1 + c, N), of either kind."""
+        y, features, k = states[:, 0], self.track.features, self.track.k
+        frame = Frame.of(features.gradients(y, k))
+        z = np.zeros((len(y), k), dtype=y.dtype)
+        z[:, -1] = np.where(frame.sound[:, -1], self.track.distance.astype(y.dtype) / frame.triangle[:, -1, -1], np.nan)
+        _, pulled, _ = through_span(features, y, frame, z, states[:, 1:].swapaxes(0, 1))
         return np.array([frame.combined(z), *-pulled]).swapaxes(0, 1)
-
-    def _slope(self, state: Array) -> Array:
-        y, distance = state[0], self.track.distance
-        span = self._span(y)
-        if not span.sound[-1]:
-            raise NoSlope
-        a = span.coefficients([mpmath.mpf(0)] * (self.track.k - 1) + [mpmath.mpf(1)])
-        w = span.combined(a)
-        weights = []
-        for covector in state[1:]:
-            b = _shares(span, covector)
-            across = covector - span.combined(b)
-            weights.append(np.array([across * mine - w * share for mine, share in zip(a, b, strict=True)]))
-        turned = finite(lambda: self.track.features.curvature(y, np.array(weights)))
-        return np.array([w * distance, *(turned * -distance)])
-
-    def _span(self, y: Array) -> Span:
-        return Span(finite(lambda: self.track.features.gradients(y[None], self.track.k)[0]))
-
-
-def _shares(span: Span, covector: Array) -> list[Any]:
-    """Return b with sum b_j v_j the part of a covector in the span."""
-    return span.coefficients([mpmath.fdot(v, covector) / len(covector) for v in span.gradients])
