@@ -124,14 +124,14 @@ def collocated(slope: Slope, y: Array, h: Any, count: int, units: Array, tol: An
             if error > 1 and end > 16 * worst:
                 return Stepped(None, error, factor)
             rate = worst / before
-            if worst * rate**left > _LEFT:
+            if worst * rate ** (left if helps else 2 * left) > _LEFT:  # Picard's rates fall, as 1, 1/2, 1/3, ...
                 if not helps:
                     break
                 helps = False
             before = worst
             change = _correction(slope, states, lacks / units, units, rough_sums) if helps and worst else None
             states = states + (lacks if change is None else change)
-            missing = worst * min(rate or 1, 1)  # after this correction
+            missing = worst * min(16 * rate or 1, 1)  # after this correction, which may be worse than the one before
             if error <= 1 and missing < _LEFT:
                 return Stepped(states[-1], error + missing, factor)
     return Stepped(None, mpmath.inf, mpmath.mpf(SHRINK))
