@@ -99,7 +99,7 @@ class _Backwards:
         level = self.level
         frame = Frame.of(level.features.gradients(y, level.k))
         z = np.zeros((len(y), level.k))
-        z[:, -1] = (level.targets - level.begin[:, -1])[which] / frame.triangle[:, -1, -1]
+        z[:, -1] = level.rate(frame.triangle[:, -1, -1], which)
         b, pulled, _ = through_span(level.features, y, frame, z, covectors)
         self.at_begin[:, which, -1] -= y.shape[1] * b[..., -1]
         return pulled

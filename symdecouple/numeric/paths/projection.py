@@ -53,7 +53,7 @@ def move_at(features: Features, rows: FloatArray, wanted: FloatArray) -> tuple[F
     if len(left):
         some, count = rows if len(left) == len(rows) else rows[left], wanted.shape[1]
         gradients = features.gradients(some, count)
-        sizes[left] = np.sqrt(np.vecdot(gradients, gradients) / gradients.shape[-1])
+        sizes[left] = np.sqrt(_averages(gradients, gradients))
         moves[left] = least_move(gradients, wanted[left] - features.values(some)[:, :count])
     return moves, sizes
 

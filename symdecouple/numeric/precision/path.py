@@ -20,7 +20,8 @@ from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.coordinates import compiled_features
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.features.features import Features
-from symdecouple.numeric.paths.projection import last_direction, least_move
+from symdecouple.numeric.paths.narrow_path import Level
+from symdecouple.numeric.paths.projection import last_direction
 from symdecouple.numeric.precision.collocation import SHRINK, NoSlope, collocated, finite, points_for
 
 __all__ = ["PreciseImposed", "Track", "follow_mp", "size", "spread", "working_digits"]
@@ -35,18 +36,14 @@ class Track:
 
     Attributes
     ----------
-    features : Features
-    k, dps : int
-    distance : array (1,)
-        From the value that feature k had to its target.
+    level : Level
+    dps : int
     points : tuple of (s, y)
         From s = 0 to s = 1; the start alone, where feature k was at its target.
     """
 
-    features: Features
-    k: int
+    level: Level
     dps: int
-    distance: Array
     points: tuple[tuple[Any, Array], ...]
 
 
@@ -122,7 +119,7 @@ def follow_mp(features: Any, x: Any, k: int, target: Any, dps: int = 30, *, stor
         row = as_multiprecision(x)
         if row.ndim != 1 or not len(row):
             raise InvalidInput(f"one sample vector (N,) is expected, got an array of shape {row.shape}")
-        found = _Path(compiled, k, row, as_multiprecision([target])[0], dps).run()
+        found = _Path(compiled, k, row, as_multiprecision([target]), dps).run()
         with at_digits(dps):
             values = np.frompyfunc(lambda v: +v, 1, 1)(found.values)
         error = found.error + (_rounding(values, found.values) if found.outcome.ok else 0)
@@ -145,7 +142,7 @@ def working_digits(dps: int) -> int:
 class _Path:
     """One vector on its way."""
 
-    def __init__(self, features: Features, k: int, start: Array, target: Any, dps: int) -> None:
+    def __init__(self, features: Features, k: int, start: Array, target: Array, dps: int) -> None:
         self.features, self.k, self.start, self.target, self.dps = features, k, start, target, dps
         self.tol = mpmath.mpf(10) ** -(dps + 2)
         # Near an extreme the sample is half as well determined as the feature.
@@ -153,12 +150,12 @@ class _Path:
 
     def run(self) -> PreciseImposed:
         try:
-            self.begin, gradients = self.values(self.start), self.gradients(self.start)
+            begin, gradients = self.values(self.start), self.gradients(self.start)
         except NoSlope:
             return self._refused(self.start, "not finite", "a feature is not finite at this sample", 0, 0)
-        self.distance = np.array([self.target - self.begin[-1]])
+        self.level = Level(self.features, self.k, None, self.start[None], begin[None], self.target)
         visible = mpmath.fdot(abs(gradients[-1]), abs(self.start)) / len(self.start)
-        if abs(self.distance[0]) <= 2 * mpmath.eps * (abs(self.target) + visible):
+        if abs(self.target[0] - begin[-1]) <= 2 * mpmath.eps * (abs(self.target[0]) + visible):
             return self._answer([(mpmath.mpf(0), self.start)], mpmath.mpf(0), 0)
         if not last_direction(gradients[None])[2][0]:
             return self._refused(self.start, "critical point", f"feature {self.k} does not move from here at fixed "
@@ -195,13 +192,11 @@ class _Path:
 
     def slope(self, states: Array) -> Array:
         """Return dy/ds of many states (p, 1, N), of either kind; NaN where there is no direction."""
-        direction, size, sound = last_direction(self.features.gradients(states[:, 0], self.k))
-        speed = np.where(sound, self.distance.astype(states.dtype) / size, np.nan)
-        return np.asarray((speed[:, None] * direction)[:, None])
+        which = np.zeros(len(states), dtype=np.intp)
+        return self.level.slope(states[:, 0], 0.0 * which, which)[:, None]
 
     def _corrected(self, y: Array, s: Any) -> Array:
-        gap = self._wanted(s) - self.values(y)
-        return np.asarray(y + least_move(self.gradients(y)[None], gap[None])[0])
+        return finite(lambda: self.level.corrected(y[None], np.array([s]), np.zeros(1, dtype=np.intp))[0][0])
 
     def _finished(self, y: Array) -> Array:
         """Correct as long as that helps."""
@@ -217,13 +212,8 @@ class _Path:
             y, gap = trial, new
         return y
 
-    def _wanted(self, s: Any) -> Array:
-        wanted = self.begin.copy()
-        wanted[-1] = self.target if s == 1 else wanted[-1] + s * (self.target - wanted[-1])
-        return wanted
-
     def _gap(self, y: Array) -> Any:
-        gaps = [(abs(a - b), abs(b)) for a, b in zip(self.values(y), self._wanted(mpmath.mpf(1)), strict=True)]
+        gaps = [(abs(a - b), abs(b)) for a, b in zip(self.values(y), self.level.goals()[0], strict=True)]
         slopes, unit = [size(v) for v in self.gradients(y)], spread(y)
         return max(gap and gap / (value + slope * unit) for (gap, value), slope in zip(gaps, slopes, strict=True))
 
@@ -237,14 +227,14 @@ class _Path:
 
     def _answer(self, points: list[tuple[Any, Array]], error: Any, steps: int) -> PreciseImposed:
         y = points[-1][1]
-        track = Track(self.features, self.k, self.dps, self.distance, tuple(points))
+        track = Track(self.level, self.dps, tuple(points))
         return PreciseImposed(y, self.values(y)[-1], self._gap(y), error, steps, track=track)
 
     def _refused(self, y: Array, reason: str, detail: str, error: Any, steps: int) -> PreciseImposed:
         reached = mpmath.nan if reason == "not finite" else self.values(y)[-1]
         gap = mpmath.nan if reason == "not finite" else self._gap(y)
         detail = detail or (f"{self.features.names[self.k - 1]} came to {mpmath.nstr(reached, 8)}, "
-                            f"{mpmath.nstr(self.target, 8)} was asked for")
+                            f"{mpmath.nstr(self.target[0], 8)} was asked for")
         return PreciseImposed(y, reached, gap, mpmath.mpf(error), steps, Outcome(False, reason, detail))
 
 

@@ -96,7 +96,7 @@ def pullback_mp(imposed: PreciseImposed, covectors: Any) -> PrecisePulled:
     track = imposed.track
     if track is None:
         raise InvalidInput("the path was not kept: follow_mp(..., store=True), for a target that is reached")
-    if not hasattr(track.features, "curvature"):
+    if not hasattr(track.level.features, "curvature"):
         raise InvalidInput("gradients of a normalization need second derivatives: give the features a method curvature")
     with at_digits(working_digits(track.dps)):
         given = as_multiprecision(covectors)
@@ -122,15 +122,16 @@ class _Back:
     """One path on the way back; states are the sample vector above its covectors, (1 + c, N)."""
 
     def __init__(self, track: Track) -> None:
-        self.track = track
+        self.track, self.level = track, track.level
+        self.name = self.level.features.names[self.level.k - 1]
         self.tol = mpmath.mpf(10) ** -(track.dps + 2)
 
     def through(self, covectors: Array) -> tuple[Array, Any]:
         track, error = self.track, mpmath.mpf(0)
-        frame = Frame.of(track.features.gradients(track.points[-1][1][None], track.k))
+        frame = Frame.of(self.level.features.gradients(track.points[-1][1][None], self.level.k))
         if not frame.sound[0, -1]:
-            raise _Stopped("critical point", f"{track.features.names[track.k - 1]} has no gradient across those of the "
-                           "features before it at the end of the path")
+            raise _Stopped("critical point", f"{self.name} has no gradient across those of the features before it "
+                           "at the end of the path")
         shares, across = frame.split(covectors[:, None])
         state = np.array([track.points[-1][1], *across[:, 0]])
         pairs = list(zip(track.points, track.points[1:], strict=False))
@@ -140,7 +141,7 @@ class _Back:
             state, off, h = self._stretch(state, s - begin, h)
             missed, unit = size(state[0] - start), spread(start)
             error += off + (missed / unit if unit else missed and mpmath.inf)
-        first = track.features.gradients(track.points[0][1][None], track.k)[0]
+        first = self.level.features.gradients(track.points[0][1][None], self.level.k)[0]
         return state[1:] + shares[:, 0, :-1] @ first[:-1], error
 
     def _stretch(self, state: Array, length: Any, h: Any) -> tuple[Array, Any, Any]:
@@ -155,7 +156,7 @@ class _Back:
                 if left <= 0:  # h was all that was left
                     return state, error, h * step.factor
             h = h * step.factor
-        raise _Stopped("no convergence", f"the path of {self.track.features.names[self.track.k - 1]} cannot be "
+        raise _Stopped("no convergence", f"the path of {self.name} cannot be "
                        "followed back; ask for more digits, or perturb the sample: decouple(..., perturb=...)")
 
     def _step(self, state: Array, h: Any) -> Stepped:
@@ -164,9 +165,10 @@ class _Back:
 
     def _slope(self, states: Array) -> Array:
         """Return the derivatives of many states (p, 1 + c, N), of either kind."""
-        y, features, k = states[:, 0], self.track.features, self.track.k
+        y, features, k = states[:, 0], self.level.features, self.level.k
         frame = Frame.of(features.gradients(y, k))
         z = np.zeros((len(y), k), dtype=y.dtype)
-        z[:, -1] = np.where(frame.sound[:, -1], self.track.distance.astype(y.dtype) / frame.triangle[:, -1, -1], np.nan)
+        rate = self.level.rate(frame.triangle[:, -1, -1], np.zeros(len(y), dtype=np.intp))
+        z[:, -1] = np.where(frame.sound[:, -1], rate, np.nan)
         _, pulled, _ = through_span(features, y, frame, z, states[:, 1:].swapaxes(0, 1))
         return np.array([frame.combined(z), *-pulled]).swapaxes(0, 1)
