@@ -193,7 +193,7 @@ class _Path:
     def slope(self, states: Array) -> Array:
         """Return dy/ds of many states (p, 1, N), of either kind; NaN where there is no direction."""
         which = np.zeros(len(states), dtype=np.intp)
-        return self.level.slope(states[:, 0], 0.0 * which, which)[:, None]
+        return self.level.slope(states[:, 0], np.zeros(len(states)), which)[:, None]
 
     def _corrected(self, y: Array, s: Any) -> Array:
         return finite(lambda: self.level.corrected(y[None], np.array([s]), np.zeros(1, dtype=np.intp))[0][0])

@@ -135,29 +135,27 @@ class _Back:
         shares, across = frame.split(covectors[:, None])
         state = np.array([track.points[-1][1], *across[:, 0]])
         pairs = list(zip(track.points, track.points[1:], strict=False))
-        h = None
         for (begin, start), (s, y) in reversed(pairs):
             state[0] = y
-            state, off, h = self._stretch(state, s - begin, h)
+            state, off = self._stretch(state, s - begin)
             missed, unit = size(state[0] - start), spread(start)
             error += off + (missed / unit if unit else missed and mpmath.inf)
         first = self.level.features.gradients(track.points[0][1][None], self.level.k)[0]
         return state[1:] + shares[:, 0, :-1] @ first[:-1], error
 
-    def _stretch(self, state: Array, length: Any, h: Any) -> tuple[Array, Any, Any]:
-        """Go back from one stored point to the one before; return the state, its error, and a length to try next."""
-        left, error = length, mpmath.mpf(0)
-        h = length if h is None else h
+    def _stretch(self, state: Array, length: Any) -> tuple[Array, Any]:
+        """Go back from one stored point to the one before, in one step where that is right; return it and its error."""
+        left = h = length
+        error = mpmath.mpf(0)
         for _ in range(_MAX_STEPS):
-            h = left / max(1, mpmath.ceil(left / h - mpmath.mpf("0.05")))
             step = self._step(state, h)
             if step.values is not None:
                 state, error, left = step.values, error + step.error * self.tol, left - h
-                if left <= 0:  # h was all that was left
-                    return state, error, h * step.factor
-            h = h * step.factor
-        raise _Stopped("no convergence", f"the path of {self.name} cannot be "
-                       "followed back; ask for more digits, or perturb the sample: decouple(..., perturb=...)")
+                if left == 0:
+                    return state, error
+            h = min(h * step.factor, left)
+        raise _Stopped("no convergence", f"the path of {self.name} cannot be followed back; ask for more digits, or "
+                       "perturb the sample: decouple(..., perturb=...)")
 
     def _step(self, state: Array, h: Any) -> Stepped:
         units = np.array([spread(state[0]), *(size(row) or mpmath.mpf(1) for row in state[1:])])
