@@ -67,7 +67,7 @@ ORDER = {
         "moments.bins moments.long_rows moments.levels moments.gradients moments.influence "
         "moments.kurtosis_ends moments.kurtosis_refused "
         "moments.kurtosis_path moments.shaped moments.matched moments.correlated moments.value_map moments.normal_null "
-        "precision.extrapolation precision.certain_refusals precision.path precision.path_adjoint "
+        "precision.collocation precision.certain_refusals precision.path precision.path_adjoint "
         "precision.tilting precision.energies "
         "barycentre perturbation perturbing"
     ),

@@ -22,9 +22,10 @@ from symdecouple.decoupling.motions.orbit import Moved, OrbitMotion, Unreachable
 from symdecouple.errors import Outcome
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.numeric.features.expressions import Array
+from symdecouple.numeric.paths.projection import least_move
 from symdecouple.numeric.precision.certain_refusals import judged_by_ties
-from symdecouple.numeric.precision.extrapolation import NoSlope
-from symdecouple.numeric.precision.path import Span, finite, size, spread
+from symdecouple.numeric.precision.collocation import NoSlope, finite
+from symdecouple.numeric.precision.path import size, spread
 
 __all__ = ["Answers", "AtLevel", "Leading", "OrbitRoute", "Route", "StepAdjoint", "each_row", "off", "placed",
            "rows_left"]
@@ -188,7 +189,8 @@ class OrbitRoute(Route):
         """
         try:
             gradients = finite(lambda: self.motion.gradients(moved.values)[:k])
-            missing = Span(gradients).step(np.array(targets, dtype=object) - self.motion.values(moved.values)[:k])
+            gaps = np.array(targets, dtype=object) - self.motion.values(moved.values)[:k]
+            missing = least_move(gradients[None], gaps[None])[0]
         except (NoSlope, ZeroDivisionError):
             return mpmath.inf
         off, unit = size(moved.error) + size(missing), spread(moved.values)

@@ -73,8 +73,11 @@ class Level:
 
     def speed(self, direction: FloatArray, size: FloatArray, sound: NDArray[np.bool_], which: IntArray) -> FloatArray:
         """Return dy/ds along a direction, at which f_k grows by `size`."""
-        distance = (self.targets - self.begin[:, -1])[which]
-        return np.asarray(np.where(sound, distance / size, np.nan)[:, None] * direction)
+        return np.asarray(np.where(sound, self.rate(size, which), np.nan)[:, None] * direction)
+
+    def rate(self, size: FloatArray, which: IntArray) -> FloatArray:
+        """Return the way of f_k over what it grows by."""
+        return np.asarray((self.targets - self.begin[:, -1])[which].astype(size.dtype, copy=False) / size)
 
     def wanted(self, s: FloatArray, which: IntArray) -> FloatArray:
         """Return the values of the first k features at s, (r, k)."""

@@ -20,8 +20,9 @@ import numpy as np
 
 from symdecouple.errors import InvalidInput
 from symdecouple.numeric.features.differences import least_moved
+from symdecouple.numeric.features.features import Features
 from symdecouple.numeric.paths.integrate import pull_back
-from symdecouple.numeric.paths.narrow_path import Frame, Imposed, Level, Part
+from symdecouple.numeric.paths.narrow_path import Frame, Imposed, Part
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 from symdecouple.numeric.samples.matrix import row_scales
 from symdecouple.shown import Shown
@@ -98,8 +99,8 @@ class _Backwards:
         level = self.level
         frame = Frame.of(level.features.gradients(y, level.k))
         z = np.zeros((len(y), level.k))
-        z[:, -1] = (level.targets - level.begin[:, -1])[which] / frame.triangle[:, -1, -1]
-        b, pulled, _ = _through_span(level, y, frame, z, covectors)
+        z[:, -1] = level.rate(frame.triangle[:, -1, -1], which)
+        b, pulled, _ = through_span(level.features, y, frame, z, covectors)
         self.at_begin[:, which, -1] -= y.shape[1] * b[..., -1]
         return pulled
 
@@ -108,7 +109,7 @@ class _Backwards:
         level = self.level
         frame = Frame.of(level.features.gradients(y, level.k))
         z = frame.solve(level.wanted(s, which) - level.features.values(y)[:, : level.k])
-        b, pulled, across = _through_span(level, y, frame, z, covectors)
+        b, pulled, across = through_span(level.features, y, frame, z, covectors)
         at_values = y.shape[1] * b
         at_values[..., -1] *= 1 - s
         if level.held is not None:
@@ -117,16 +118,15 @@ class _Backwards:
         return across + pulled
 
 
-def _through_span(
-    level: Level, y: FloatArray, frame: Frame, z: FloatArray, covectors: FloatArray
+def through_span(
+    features: Features, y: FloatArray, frame: Frame, z: FloatArray, covectors: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return b, the sum of D_{w_j} v_j, and the part of the covectors across the span, for w = sum of z_i q_i."""
-    shares = np.stack([np.vecdot(q, covectors) for q in frame.basis], axis=-1) / y.shape[1]
-    across = covectors - frame.combined(shares)
-    a, b = frame.coefficients(z), frame.coefficients(shares)
+    b, across = frame.split(covectors)
+    a = frame.coefficients(z)
     moved = frame.combined(z)
     weights = a[..., None] * across[:, :, None] - b[..., None] * moved[:, None]
-    return b, level.features.curvature(y, weights), across
+    return b, features.curvature(y, weights), across
 
 
 def _at_target(gradients: FloatArray, covectors: FloatArray) -> FloatArray:

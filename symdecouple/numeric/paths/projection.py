@@ -5,13 +5,15 @@ Inner products are averages, <u, v> = Mean(u v), and Gram-Schmidt (`Frame`) find
 .. math:: g_k = v_k - \sum_{j<k} q_j \langle q_j, v_k \rangle, \qquad q_k = g_k / |g_k|
 
 taken twice where the first time leaves rounding behind. Rows are treated one by one, and the entries of a row all
-alike: what is tied in all gradients stays tied.
+alike: what is tied in all gradients stays tied. Numbers are float64, or those of mpmath with all the digits it has.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+import mpmath
 import numpy as np
 from numpy.typing import NDArray
 
@@ -51,7 +53,7 @@ def move_at(features: Features, rows: FloatArray, wanted: FloatArray) -> tuple[F
     if len(left):
         some, count = rows if len(left) == len(rows) else rows[left], wanted.shape[1]
         gradients = features.gradients(some, count)
-        sizes[left] = np.sqrt(np.vecdot(gradients, gradients) / gradients.shape[-1])
+        sizes[left] = np.sqrt(_averages(gradients, gradients))
         moves[left] = least_move(gradients, wanted[left] - features.values(some)[:, :count])
     return moves, sizes
 
@@ -99,12 +101,14 @@ class Frame:
     def of(cls, gradients: FloatArray) -> Frame:
         """Orthogonalize gradients (R, k, N) by Gram-Schmidt, once more where the first time leaves rounding behind."""
         n_rows, count, n = gradients.shape
-        basis, triangle = np.empty((count, n_rows, n)), np.zeros((n_rows, count, count))
+        basis = np.empty((count, n_rows, n), dtype=gradients.dtype)
+        triangle = np.zeros((n_rows, count, count), dtype=gradients.dtype)
+        least = mpmath.ldexp(1, -int(mpmath.mp.prec * 5 / 12)) if gradients.dtype == object else _DEPENDENT
         sound = np.empty((n_rows, count), dtype=np.bool_)
         for j in range(count):
             rest = basis[j]
             rest[:] = gradients[:, j]
-            size = left = np.sqrt(np.vecdot(rest, rest) / n)
+            size = left = np.sqrt(_averages(rest, rest))
             if j:
                 triangle[:, :j, j], left = _reduced(rest, basis[:j])
                 if len(again := np.flatnonzero(~(left > _CANCELLED * size) & (left > 0))):
@@ -112,7 +116,7 @@ class Frame:
                     more, left[again] = _reduced(once, basis[:j, again])
                     triangle[again, :j, j] += more
                     rest[again] = once
-            sound[:, j] = left > _DEPENDENT * size
+            sound[:, j] = left > least * size
             triangle[:, j, j] = np.where(sound[:, j], left, 1)
             rest /= triangle[:, j, j, None]
             if not sound[:, j].all():
@@ -135,17 +139,29 @@ class Frame:
             a[..., i] = np.where(self.sound[:, i], (z[..., i] - known) / self.triangle[:, i, i], 0)
         return a
 
+    def split(self, covectors: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return b (..., R, k) with sum of b_j v_j the part of covectors (..., R, N) in the span, and the rest."""
+        shares = np.stack([_averages(q, covectors) for q in self.basis], axis=-1)
+        return self.coefficients(shares), covectors - self.combined(shares)
+
     def combined(self, z: FloatArray) -> FloatArray:
         """Return the sum of z_j q_j, (..., R, N)."""
-        moved = np.zeros((*z.shape[:-1], self.basis.shape[-1]))
+        moved = np.zeros((*z.shape[:-1], self.basis.shape[-1]), dtype=z.dtype)
         for j, q in enumerate(self.basis):
             moved += z[..., j, None] * q
         return moved
 
 
+def _averages(u: FloatArray, v: FloatArray) -> FloatArray:
+    """Return <u, v> of arrays (..., N)."""
+    return np.asarray((_dots if u.dtype == object else np.vecdot)(u, v) / u.shape[-1])
+
+
+_dots: Any = np.vectorize(mpmath.fdot, otypes=[object], signature="(n),(n)->()")
+
+
 def _reduced(rest: FloatArray, basis: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Take from rows, in place, their shares along all q_i; return the shares and the size that is left."""
-    n = rest.shape[1]
-    shares = np.vecdot(basis, rest) / n
+    shares = _averages(basis, rest)
     rest -= np.einsum("jr,jrn->rn", shares, basis)  # a matrix product would round what is tied by its place
-    return shares.T, np.sqrt(np.vecdot(rest, rest) / n)
+    return shares.T, np.sqrt(_averages(rest, rest))

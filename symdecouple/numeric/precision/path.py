@@ -1,15 +1,13 @@
 r"""The narrow path of one sample vector to any number of digits, with an estimate of its error.
 
-The equation is that of `paths.narrow_path`. Every step is extrapolated (`precision.extrapolation`), by a number of
-rules that grows with the digits asked for. A Gauss-Newton correction to full precision follows every step.
+The equation is that of `paths.narrow_path`. Every step is collocated (`precision.collocation`), at a number of points
+that grows with the digits asked for. A Gauss-Newton correction to full precision follows every step.
 
-Extrapolation adds up numbers of both signs, and the equations of the projection lose digits where gradients are nearly
-dependent: guard digits pay for both, as many as the weights have, and 10 and a fifth of all digits.
+The projection loses digits where gradients are nearly dependent: 10 guard digits and a fifth of all digits pay for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,11 +20,14 @@ from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.coordinates import compiled_features
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.features.features import Features
-from symdecouple.numeric.precision.extrapolation import SHRINK, NoSlope, digits_lost, extrapolated, rules_for
+from symdecouple.numeric.paths.narrow_path import Level
+from symdecouple.numeric.paths.projection import last_direction
+from symdecouple.numeric.precision.collocation import SHRINK, NoSlope, collocated, finite, points_for
 
-__all__ = ["PreciseImposed", "Span", "Track", "finite", "follow_mp", "size", "spread", "working_digits"]
+__all__ = ["PreciseImposed", "Track", "follow_mp", "size", "spread", "working_digits"]
 
 _MOST_STEPS, _MOST_CORRECTIONS = 2000, 12  # a path that takes more leads nowhere; corrections double the digits
+_AMISS = 16  # of what is allowed: a longer correction means that the step passed a singularity
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,18 +36,14 @@ class Track:
 
     Attributes
     ----------
-    features : Features
-    k, dps : int
-    distance : mpf
-        From the value that feature k had to its target.
+    level : Level
+    dps : int
     points : tuple of (s, y)
         From s = 0 to s = 1; the start alone, where feature k was at its target.
     """
 
-    features: Features
-    k: int
+    level: Level
     dps: int
-    distance: Any
     points: tuple[tuple[Any, Array], ...]
 
 
@@ -122,7 +119,7 @@ def follow_mp(features: Any, x: Any, k: int, target: Any, dps: int = 30, *, stor
         row = as_multiprecision(x)
         if row.ndim != 1 or not len(row):
             raise InvalidInput(f"one sample vector (N,) is expected, got an array of shape {row.shape}")
-        found = _Path(compiled, k, row, as_multiprecision([target])[0], dps).run()
+        found = _Path(compiled, k, row, as_multiprecision([target]), dps).run()
         with at_digits(dps):
             values = np.frompyfunc(lambda v: +v, 1, 1)(found.values)
         error = found.error + (_rounding(values, found.values) if found.outcome.ok else 0)
@@ -139,76 +136,34 @@ def _rounding(rounded: Array, values: Array) -> Any:
 
 def working_digits(dps: int) -> int:
     """Return how many digits are computed with, to have `dps` of them in the end."""
-    return dps + 10 + dps // 5 + digits_lost(rules_for(dps))
-
-
-class Span:
-    """Gradients v_1, ..., v_k and the factors L D L' of their products <v_i, v_j>; `sound` are those that add to it."""
-
-    def __init__(self, gradients: Array) -> None:
-        self.gradients, n = gradients, gradients.shape[1]
-        self.lower: list[list[Any]] = []
-        self.diagonal: list[Any] = []
-        self.sound: list[bool] = []
-        threshold = mpmath.ldexp(1, -int(mpmath.mp.prec * 5 / 6))
-        for j, v in enumerate(gradients):
-            products = [mpmath.fdot(u, v) / n for u in gradients[: j + 1]]
-            row: list[Any] = []
-            for i in range(j):
-                rest = products[i] - sum(self.lower[i][m] * row[m] * self.diagonal[m] for m in range(i))
-                row.append(rest / self.diagonal[i] if self.sound[i] else mpmath.mpf(0))
-            left = products[j] - sum(c * c * d for c, d in zip(row, self.diagonal, strict=True))
-            self.lower.append(row)
-            self.sound.append(left > threshold * products[j])
-            self.diagonal.append(left if self.sound[j] else mpmath.mpf(0))
-
-    def step(self, values: Any) -> Array:
-        """Return the shortest field w with <v_j, w> = values_j, dependent gradients left out."""
-        return self.combined(self.coefficients(values))
-
-    def coefficients(self, values: Any) -> list[Any]:
-        """Return a with <v_j, sum of a_i v_i> = values_j, dependent gradients left out."""
-        z: list[Any] = []
-        for row, value in zip(self.lower, values, strict=True):
-            z.append(value - sum(c * known for c, known in zip(row, z, strict=True)))
-            z[-1] = z[-1] if self.sound[len(z) - 1] else mpmath.mpf(0)
-        a = [value / d if d else mpmath.mpf(0) for value, d in zip(z, self.diagonal, strict=True)]
-        for j in reversed(range(len(a))):
-            for i in range(j):
-                a[i] -= self.lower[j][i] * a[j]
-        return a
-
-    def combined(self, a: Any) -> Array:
-        """Return the sum of a_j v_j."""
-        return np.array([mpmath.fdot(a, column) for column in self.gradients.T], dtype=object)
+    return dps + 10 + dps // 5
 
 
 class _Path:
     """One vector on its way."""
 
-    def __init__(self, features: Features, k: int, start: Array, target: Any, dps: int) -> None:
+    def __init__(self, features: Features, k: int, start: Array, target: Array, dps: int) -> None:
         self.features, self.k, self.start, self.target, self.dps = features, k, start, target, dps
-        self.rules, self.tol = rules_for(dps), mpmath.mpf(10) ** -(dps + 2)
+        self.tol = mpmath.mpf(10) ** -(dps + 2)
         # Near an extreme the sample is half as well determined as the feature.
         self.smallest = mpmath.sqrt(self.tol) / 10**5
 
     def run(self) -> PreciseImposed:
         try:
-            self.begin = self.values(self.start)
-            span = Span(self.gradients(self.start))
+            begin, gradients = self.values(self.start), self.gradients(self.start)
         except NoSlope:
             return self._refused(self.start, "not finite", "a feature is not finite at this sample", 0, 0)
-        distance = self.target - self.begin[-1]
-        visible = mpmath.fdot(abs(span.gradients[-1]), abs(self.start)) / len(self.start)
-        if abs(distance) <= 2 * mpmath.eps * (abs(self.target) + visible):
+        self.level = Level(self.features, self.k, None, self.start[None], begin[None], self.target)
+        visible = mpmath.fdot(abs(gradients[-1]), abs(self.start)) / len(self.start)
+        if abs(self.target[0] - begin[-1]) <= 2 * mpmath.eps * (abs(self.target[0]) + visible):
             return self._answer([(mpmath.mpf(0), self.start)], mpmath.mpf(0), 0)
-        if not span.sound[-1]:
+        if not last_direction(gradients[None])[2][0]:
             return self._refused(self.start, "critical point", f"feature {self.k} does not move from here at fixed "
                                  "values of the features before it; perturb the sample: decouple(..., perturb=...)",
                                  0, 0)
         y, s, error, steps = self.start, mpmath.mpf(0), mpmath.mpf(0), 0
         points = [(s, y)]
-        h = min(mpmath.mpf(1), spread(y) / 2 / size(self.slope(y)))
+        h = min(mpmath.mpf(1), spread(y) / 2 / size(self.slope(y[None, None])[0, 0]))
         while s < 1:
             h = 1 - s if s + h * 1.05 >= 1 else h
             if steps == _MOST_STEPS or h < self.smallest:
@@ -224,24 +179,24 @@ class _Path:
 
     def _stepped(self, y: Array, s: Any, h: Any) -> tuple[Array | None, Any, Any]:
         """Return the next point, None where the step is too long, its error, and a factor for the next one."""
-        allowed = self.tol * spread(y)
+        unit = spread(y)
         try:
-            step = extrapolated(self.slope, y, self.slope(y), h, self.rules, lambda gap: size(gap) / allowed)
-            end = None if step.values is None else self._corrected(step.values, s + h)
+            step = collocated(self.slope, y[None], h, points_for(self.dps), np.array([unit]), self.tol)
+            if step.values is None:
+                return None, step.error, step.factor
+            end = self._corrected(step.values[0], s + h)
+            is_near = size(end - step.values[0]) <= _AMISS * self.tol * unit
         except (NoSlope, ZeroDivisionError):
-            return None, mpmath.inf, mpmath.mpf(SHRINK)
-        return end, step.error * self.tol, step.factor
+            is_near = False
+        return (end, step.error * self.tol, step.factor) if is_near else (None, mpmath.inf, mpmath.mpf(SHRINK))
 
-    def slope(self, y: Array) -> Array:
-        """Return dy/ds."""
-        span = Span(self.gradients(y))
-        if not span.sound[-1]:
-            raise NoSlope
-        return span.step([mpmath.mpf(0)] * (self.k - 1) + [self.target - self.begin[-1]])
+    def slope(self, states: Array) -> Array:
+        """Return dy/ds of many states (p, 1, N), of either kind; NaN where there is no direction."""
+        which = np.zeros(len(states), dtype=np.intp)
+        return self.level.slope(states[:, 0], np.zeros(len(states)), which)[:, None]
 
     def _corrected(self, y: Array, s: Any) -> Array:
-        corrected: Array = y + Span(self.gradients(y)).step(self._wanted(s) - self.values(y))
-        return corrected
+        return finite(lambda: self.level.corrected(y[None], np.array([s]), np.zeros(1, dtype=np.intp))[0][0])
 
     def _finished(self, y: Array) -> Array:
         """Correct as long as that helps."""
@@ -257,13 +212,8 @@ class _Path:
             y, gap = trial, new
         return y
 
-    def _wanted(self, s: Any) -> Array:
-        wanted = self.begin.copy()
-        wanted[-1] = self.target if s == 1 else wanted[-1] + s * (self.target - wanted[-1])
-        return wanted
-
     def _gap(self, y: Array) -> Any:
-        gaps = [(abs(a - b), abs(b)) for a, b in zip(self.values(y), self._wanted(mpmath.mpf(1)), strict=True)]
+        gaps = [(abs(a - b), abs(b)) for a, b in zip(self.values(y), self.level.goals()[0], strict=True)]
         slopes, unit = [size(v) for v in self.gradients(y)], spread(y)
         return max(gap and gap / (value + slope * unit) for (gap, value), slope in zip(gaps, slopes, strict=True))
 
@@ -277,14 +227,14 @@ class _Path:
 
     def _answer(self, points: list[tuple[Any, Array]], error: Any, steps: int) -> PreciseImposed:
         y = points[-1][1]
-        track = Track(self.features, self.k, self.dps, self.target - self.begin[-1], tuple(points))
+        track = Track(self.level, self.dps, tuple(points))
         return PreciseImposed(y, self.values(y)[-1], self._gap(y), error, steps, track=track)
 
     def _refused(self, y: Array, reason: str, detail: str, error: Any, steps: int) -> PreciseImposed:
         reached = mpmath.nan if reason == "not finite" else self.values(y)[-1]
         gap = mpmath.nan if reason == "not finite" else self._gap(y)
         detail = detail or (f"{self.features.names[self.k - 1]} came to {mpmath.nstr(reached, 8)}, "
-                            f"{mpmath.nstr(self.target, 8)} was asked for")
+                            f"{mpmath.nstr(self.target[0], 8)} was asked for")
         return PreciseImposed(y, reached, gap, mpmath.mpf(error), steps, Outcome(False, reason, detail))
 
 
@@ -298,14 +248,3 @@ def spread(vector: Array) -> Any:
     mean = vector.sum() / len(vector)
     deviation = size(vector - mean)
     return deviation if deviation > mpmath.ldexp(mpmath.eps, 10) * abs(mean) else abs(mean)
-
-
-def finite(compute: Callable[[], Any]) -> Array:
-    """Return what is computed; raise `NoSlope` where it is not finite and real."""
-    try:
-        found = np.array(compute(), dtype=object)
-    except (ZeroDivisionError, ValueError, OverflowError, TypeError) as error:
-        raise NoSlope from error
-    if any(isinstance(v, mpmath.mpc) or not mpmath.isfinite(v) for v in found.flat):
-        raise NoSlope
-    return found

@@ -11,7 +11,7 @@ leaves only what is across the span at the end, c = c_perp + sum b_j v_j(y(1)), 
 
 .. math:: \nabla (c \circ N_k)(x) = \lambda(0) + \sum_{j<k} b_j v_j(x), \qquad \lambda(1) = c_\perp
 
-(k itself drops out: f_k is the target everywhere.) Points and covectors are extrapolated together, backwards between
+(k itself drops out: f_k is the target everywhere.) Points and covectors are stepped together, backwards between
 the stored points of the path, which every stretch has to meet again: how far it misses them counts as an error.
 """
 
@@ -26,8 +26,10 @@ import numpy as np
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
-from symdecouple.numeric.precision.extrapolation import SHRINK, NoSlope, Stepped, extrapolated, rules_for
-from symdecouple.numeric.precision.path import PreciseImposed, Span, Track, finite, size, spread, working_digits
+from symdecouple.numeric.paths.narrow_path_adjoint import through_span
+from symdecouple.numeric.paths.projection import Frame
+from symdecouple.numeric.precision.collocation import Stepped, collocated, points_for
+from symdecouple.numeric.precision.path import PreciseImposed, Track, size, spread, working_digits
 
 __all__ = ["PrecisePulled", "pullback_mp"]
 
@@ -94,7 +96,7 @@ def pullback_mp(imposed: PreciseImposed, covectors: Any) -> PrecisePulled:
     track = imposed.track
     if track is None:
         raise InvalidInput("the path was not kept: follow_mp(..., store=True), for a target that is reached")
-    if not hasattr(track.features, "curvature"):
+    if not hasattr(track.level.features, "curvature"):
         raise InvalidInput("gradients of a normalization need second derivatives: give the features a method curvature")
     with at_digits(working_digits(track.dps)):
         given = as_multiprecision(covectors)
@@ -120,74 +122,51 @@ class _Back:
     """One path on the way back; states are the sample vector above its covectors, (1 + c, N)."""
 
     def __init__(self, track: Track) -> None:
-        self.track, self.rules = track, rules_for(track.dps)
+        self.track, self.level = track, track.level
+        self.name = self.level.features.names[self.level.k - 1]
         self.tol = mpmath.mpf(10) ** -(track.dps + 2)
 
     def through(self, covectors: Array) -> tuple[Array, Any]:
         track, error = self.track, mpmath.mpf(0)
-        end = self._span(track.points[-1][1])
-        if not end.sound[-1]:
-            raise _Stopped("critical point", f"{track.features.names[track.k - 1]} has no gradient across those of the "
-                           "features before it at the end of the path")
-        shares = [_shares(end, c) for c in covectors]
-        state = np.array([track.points[-1][1], *(c - end.combined(b) for c, b in zip(covectors, shares, strict=True))])
+        frame = Frame.of(self.level.features.gradients(track.points[-1][1][None], self.level.k))
+        if not frame.sound[0, -1]:
+            raise _Stopped("critical point", f"{self.name} has no gradient across those of the features before it "
+                           "at the end of the path")
+        shares, across = frame.split(covectors[:, None])
+        state = np.array([track.points[-1][1], *across[:, 0]])
         pairs = list(zip(track.points, track.points[1:], strict=False))
-        h = None
         for (begin, start), (s, y) in reversed(pairs):
             state[0] = y
-            state, off, h = self._stretch(state, s - begin, h)
+            state, off = self._stretch(state, s - begin)
             missed, unit = size(state[0] - start), spread(start)
             error += off + (missed / unit if unit else missed and mpmath.inf)
-        first = track.features.gradients(track.points[0][1][None], track.k)[0]
-        kept = [sum((v * c for v, c in zip(first[:-1], b[:-1], strict=True)), 0 * first[0]) for b in shares]
-        return state[1:] + np.array(kept).reshape(state[1:].shape), error
+        first = self.level.features.gradients(track.points[0][1][None], self.level.k)[0]
+        return state[1:] + shares[:, 0, :-1] @ first[:-1], error
 
-    def _stretch(self, state: Array, length: Any, h: Any) -> tuple[Array, Any, Any]:
-        """Go back from one stored point to the one before; return the state, its error, and a length to try next."""
-        left, error = length, mpmath.mpf(0)
-        h = length if h is None else h
+    def _stretch(self, state: Array, length: Any) -> tuple[Array, Any]:
+        """Go back from one stored point to the one before, in one step where that is right; return it and its error."""
+        left = h = length
+        error = mpmath.mpf(0)
         for _ in range(_MAX_STEPS):
-            h = left / max(1, mpmath.ceil(left / h - mpmath.mpf("0.05")))
             step = self._step(state, h)
             if step.values is not None:
                 state, error, left = step.values, error + step.error * self.tol, left - h
-                if left <= 0:  # h was all that was left
-                    return state, error, h * step.factor
-            h = h * step.factor
-        raise _Stopped("no convergence", f"the path of {self.track.features.names[self.track.k - 1]} cannot be "
-                       "followed back; ask for more digits, or perturb the sample: decouple(..., perturb=...)")
+                if left == 0:
+                    return state, error
+            h = min(h * step.factor, left)
+        raise _Stopped("no convergence", f"the path of {self.name} cannot be followed back; ask for more digits, or "
+                       "perturb the sample: decouple(..., perturb=...)")
 
     def _step(self, state: Array, h: Any) -> Stepped:
-        units = [spread(state[0]), *map(size, state[1:])]
+        units = np.array([spread(state[0]), *(size(row) or mpmath.mpf(1) for row in state[1:])])
+        return collocated(self._slope, state, -h, points_for(self.track.dps), units, self.tol)
 
-        def measure(gap: Array) -> Any:
-            return max((size(row) / (unit * self.tol) for row, unit in zip(gap, units, strict=True) if unit),
-                       default=mpmath.mpf(0))  # nothing is there to be carried
-
-        try:
-            return extrapolated(self._slope, state, self._slope(state), -h, self.rules, measure)
-        except NoSlope:
-            return Stepped(None, mpmath.inf, mpmath.mpf(SHRINK))
-
-    def _slope(self, state: Array) -> Array:
-        y, distance = state[0], self.track.distance
-        span = self._span(y)
-        if not span.sound[-1]:
-            raise NoSlope
-        a = span.coefficients([mpmath.mpf(0)] * (self.track.k - 1) + [mpmath.mpf(1)])
-        w = span.combined(a)
-        weights = []
-        for covector in state[1:]:
-            b = _shares(span, covector)
-            across = covector - span.combined(b)
-            weights.append(np.array([across * mine - w * share for mine, share in zip(a, b, strict=True)]))
-        turned = finite(lambda: self.track.features.curvature(y, np.array(weights)))
-        return np.array([w * distance, *(turned * -distance)])
-
-    def _span(self, y: Array) -> Span:
-        return Span(finite(lambda: self.track.features.gradients(y[None], self.track.k)[0]))
-
-
-def _shares(span: Span, covector: Array) -> list[Any]:
-    """Return b with sum b_j v_j the part of a covector in the span."""
-    return span.coefficients([mpmath.fdot(v, covector) / len(covector) for v in span.gradients])
+    def _slope(self, states: Array) -> Array:
+        """Return the derivatives of many states (p, 1 + c, N), of either kind."""
+        y, features, k = states[:, 0], self.level.features, self.level.k
+        frame = Frame.of(features.gradients(y, k))
+        z = np.zeros((len(y), k), dtype=y.dtype)
+        rate = self.level.rate(frame.triangle[:, -1, -1], np.zeros(len(y), dtype=np.intp))
+        z[:, -1] = np.where(frame.sound[:, -1], rate, np.nan)
+        _, pulled, _ = through_span(features, y, frame, z, states[:, 1:].swapaxes(0, 1))
+        return np.array([frame.combined(z), *-pulled]).swapaxes(0, 1)
