@@ -208,7 +208,7 @@ NEAR = [0, 1, 0, Fraction(17, 10), Fraction(1, 20)]  # its orthokurtosis is 1.67
 
 @pytest.mark.slow
 def test_the_path_of_order_five_is_enclosed() -> None:
-    """The way of the plan in many digits is another one: extrapolation, with a correction after every step."""
+    """The way of the plan in many digits is another one: collocation, with a correction after every step."""
     plan = sd.decouple(sd.families.standardized_moments(5), reference=NEAR[:4])
     found = enclose(plan, PATHS, dps=20)
     assert found.rigorous and 0 < found.width < 1e-22

@@ -35,7 +35,7 @@ Slope: TypeAlias = Callable[[Array], Array]
 
 SHRINK = 0.15  # of a step that left the domain
 
-_SAFETY, _GROW = 0.85, 4.0
+_SAFETY, _GROW = 0.85, 4.0  # of the next step: below its estimate, and at most so much longer
 _MOST = 30  # corrections of a step
 _LEFT = 2.0**-7  # of what is allowed, to be left by the sweeps
 _SETTLED = 2.0**-40  # relative change by a sweep in float64, to be the last one
