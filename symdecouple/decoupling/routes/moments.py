@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from sympy import Expr, Symbol, diff, lambdify, sqrt
 
-from symdecouple.decoupling.routes.route import AtLevel, Leading, Route
+from symdecouple.decoupling.routes.route import Answers, AtLevel, Route
 from symdecouple.errors import Outcome
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.numeric.features.expressions import Array
@@ -67,15 +67,15 @@ class MomentRoute(Route):
         refusals = {int(r): _BEYOND for r in np.flatnonzero(beyond)} | refusals
         values[list(refusals)] = np.nan
 
-        def pullback(covectors: Array) -> Array:
-            free = project(z, project(z, covectors[None], k), k)[0]  # the first leaves rounding
-            return np.asarray(unit * slope * free)
+        def back(covectors: Array) -> tuple[Array, Any]:
+            free = project(z, project(z, covectors, k), k)  # the first leaves rounding
+            return unit * slope * free, 0
 
-        return AtLevel(values, residual, refusals, pullback=pullback)
+        return AtLevel(values, residual, refusals, back=back)
 
     # --- all leading features at once: what `stats` computes ---
 
-    def values(self, rows: Array, targets: Sequence[Any], is_fine: bool) -> Leading | None:
+    def values(self, rows: Array, targets: Sequence[Any], is_fine: bool) -> Answers | None:
         """As in `Route`; None as well where a target is missing, or no sample has them. The last one does not count."""
         count = self.count
         point = None if is_fine else self._point(tuple(targets[: count - 1]))
@@ -83,7 +83,7 @@ class MomentRoute(Route):
             return None
         matrix, compiled = SampleMatrix.of(rows), moment_path_kernel.KERNELS.are_wanted(rows.size)
         found, refusals = _all_there(matrix, count, point, compiled)
-        return Leading(self._features(found, point), np.full(len(rows), np.nan), refusals)
+        return Answers(self._features(found, point), np.full(len(rows), np.nan), refusals)
 
     def standardized(self, matrix: SampleMatrix, targets: Sequence[Any]) -> RowValues | None:
         """Return mean, variance and standardized decoupled moments of rows that may have weights; None as in `values`.
@@ -122,14 +122,14 @@ class MomentRoute(Route):
                           ) -> tuple[Array, dict[int, Outcome]]:
         """Return the gradients of the features at rows with weights, (R, K, N), and the rows that lack some."""
         found = self.gradients(rows, targets, weights)
-        assert found is not None and found.gradients is not None
-        lost = np.flatnonzero(~np.isfinite(found.gradients).all(axis=(1, 2)))
-        return found.gradients, {**dict.fromkeys(lost.tolist(), _NO_SLOPE), **found.refusals}
+        assert found is not None
+        lost = np.flatnonzero(~np.isfinite(found.values).all(axis=(1, 2)))
+        return found.values, {**dict.fromkeys(lost.tolist(), _NO_SLOPE), **found.refusals}
 
     def _features(self, found: Array, point: Sequence[float]) -> Array:
         return np.array([self._feature(k, point, found[:, k - 1]) for k in range(1, self.count + 1)]).T
 
-    def gradients(self, rows: Array, targets: Sequence[Any], weights: Array | None = None) -> Leading | None:
+    def gradients(self, rows: Array, targets: Sequence[Any], weights: Array | None = None) -> Answers | None:
         """As in `values`."""
         count = self.count
         point = self._point(tuple(targets[: count - 1]))
@@ -140,7 +140,7 @@ class MomentRoute(Route):
             factor = self._feature(k, point, found.values[:, k - 1], order=1)
             if (factor != 1).any():
                 found.gradients[:, k - 1] *= factor[:, None]
-        return Leading(found.values, np.full(len(rows), np.nan), found.refusals, gradients=found.gradients)
+        return Answers(found.gradients, np.full(len(rows), np.nan), found.refusals)
 
     @property
     def count(self) -> int:
