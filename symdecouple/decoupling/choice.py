@@ -76,8 +76,6 @@ class Choice:
         (first, last + 1) of each group of features that are normalized together; mostly single features.
     is_of_sets : bool
         Whether features are known as functions of sets of numbers, wherever these lie in a sample.
-    kept : dict
-        Levels by the arguments of `levels`; an ordinary sample asks here, and reads one file less.
     feels_no_shift : bool
         True iff level 1 takes the mean away, so that from there on no offset of a sample is felt.
     own : int
@@ -108,7 +106,7 @@ class Choice:
         self._last = self.spans[-1][0]
         self._found: set[int] = set()  # levels that have their references and their ways
         self._closed: dict[int, Closed] = {}
-        self.kept: dict[Any, Levels] = {}
+        self._kept: dict[Any, Levels] = {}
         self.budget = budget
         if path not in ("auto", "narrow") and not self._is_covered(len(features)):
             self.closed(self._last)  # refused now where there is none; else made when it is needed
@@ -176,11 +174,11 @@ class Choice:
     def levels(self, level: int | None, is_sample: bool, precise: bool, grid: tuple[int, ...]) -> Levels:
         """Return the levels up to one for samples on a grid, in float64 or in mpmath numbers; the last few are kept."""
         key = level, is_sample, precise, grid
-        if key not in self.kept:
-            if len(self.kept) >= _KEPT:
-                self.kept.clear()
-            self.kept[key] = self._made(self.level(level), is_sample, precise, grid)
-        return self.kept[key]
+        if key not in self._kept:
+            if len(self._kept) >= _KEPT:
+                self._kept.clear()
+            self._kept[key] = self._made(self.level(level), is_sample, precise, grid)
+        return self._kept[key]
 
     def _made(self, level: int, is_sample: bool, precise: bool, grid: tuple[int, ...]) -> Levels:
         known = len(self.features.symbolic)

@@ -36,15 +36,7 @@ from symdecouple.decoupling.matching import Matching
 from symdecouple.decoupling.progress import Progress, steps_told
 from symdecouple.decoupling.reference import reference_values
 from symdecouple.decoupling.report import Report, report_of
-from symdecouple.decoupling.running import (
-    GUARD,
-    Compute,
-    Running,
-    batch_of,
-    beside_offsets,
-    leaves_out_masked,
-    with_exact_means,
-)
+from symdecouple.decoupling.running import GUARD, Compute, Running, batch_of, leaves_out_masked
 from symdecouple.decoupling.transfer import Match, transfer
 from symdecouple.decoupling.transferred import Transferred
 from symdecouple.decoupling.verdicts.closures import filled_with_values
@@ -224,10 +216,8 @@ class Plan(Matching):
         array (..., M)
         """
         batch = batch_of(self.choice, "transform", samples, axis, dps)
-        compute = with_exact_means(lambda levels, rows, refs, _: (
-            self._application.on(batch.grid).decoupled(levels, rows, refs)), batch, self.choice.leading)
-        return self._run(batch, (self._application.size,), dps, on_refusal, compute, None, progress,
-                         checkpoint=checkpoint)
+        return self._run(batch, (self._application.size,), dps, on_refusal, lambda levels, rows, refs, _: (
+            self._application.on(batch.grid).decoupled(levels, rows, refs)), None, progress, checkpoint=checkpoint)
 
     @leaves_out_masked
     def normalize(self, samples: Any, level: int | None = None, *, axis: SampleAxis = "last", dps: int | None = None,
@@ -292,9 +282,9 @@ class Plan(Matching):
             As in `transform`. With `dps` there are no gradients of black boxes.
         """
         batch = batch_of(self.choice, "gradients", samples, axis, dps)
-        compute = with_exact_means(lambda levels, rows, refs, _: (
-            self._application.on(batch.grid).gradients(levels, rows, refs)), batch, self.choice.leading, slope=True)
-        return self._run(batch, (self._application.size, *batch.grid), dps, on_refusal, compute, None, progress)
+        shape = self._application.size, *batch.grid
+        return self._run(batch, shape, dps, on_refusal, lambda levels, rows, refs, _: (
+            self._application.on(batch.grid).gradients(levels, rows, refs)), None, progress)
 
     def report(self, sample: Any, level: int | None = None, *, dps: int = 30) -> Report:
         """Return what a normalization imposed and what it reached, in float64 and in many digits.
@@ -378,11 +368,9 @@ class Plan(Matching):
     def _run(self, batch: Batch, shape: tuple[int, ...] | None, dps: int | None, on_refusal: OnRefusal,
              compute: Compute, level: int | None, progress: Progress | None, *,
              checkpoint: str | PathLike[str] | None = None) -> NDArray[Any] | Any:
-        key = level, shape is None, dps is not None, batch.grid
-        levels = self.choice.kept.get(key) or self.choice.levels(*key)
+        levels = self.choice.levels(level, shape is None, dps is not None, batch.grid)
         kept = None if checkpoint is None else Checkpoint.of(checkpoint, [
             *self.features, self._order, *self.reference, self.path, self.perturbation, batch.means], batch)
-        values, applied = self.choice.values if dps else self.choice.floats, self._application.on(batch.grid)
-        compute = beside_offsets(compute, self.choice, batch, shape is None)
-        run = Running(levels, values, applied, dps, self.perturbation, kept)
-        return run(batch, shape, on_refusal, compute, progress)
+        run = Running(self.choice, self._application.on(batch.grid), self.perturbation, levels, batch, shape, dps,
+                      compute, kept)
+        return run(on_refusal, progress)

@@ -85,13 +85,14 @@ class MomentRoute(Route):
         found, refusals = _all_there(matrix, count, point, compiled)
         return Answers(self._features(found, point), np.full(len(rows), np.nan), refusals)
 
-    def standardized(self, matrix: SampleMatrix, targets: Sequence[Any]) -> RowValues | None:
-        """Return mean, variance and standardized decoupled moments of rows that may have weights; None as in `values`.
+    def standardized(self, matrix: SampleMatrix, targets: Sequence[Any]) -> RowValues:
+        """Return mean, variance and standardized decoupled moments of rows that may have weights.
 
         `features_of` makes features of them.
         """
         point = self._point(tuple(targets[: self.count - 1]))
-        return None if point is None else RowValues(*_all_there(matrix, self.count, point))
+        assert point is not None, "moments without references are no plan"
+        return RowValues(*_all_there(matrix, self.count, point))
 
     def features_of(self, standardized: Array, targets: Sequence[Any]) -> Array:
         """Return leading decoupled features from mean, variance and standardized decoupled moments, (R, K)."""
