@@ -1,4 +1,4 @@
-"""Decoupled features, their gradients, and denormalized samples, of the rows of a batch.
+"""Decoupled features and their gradients, of the rows of a batch.
 
 Each function returns an answer a row with its residual and its error, and the rows that were refused; those are NaN
 from the level on that they lack.
@@ -18,7 +18,7 @@ from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
 from symdecouple.decoupling.offsets import feels_no_offset, middles
 from symdecouple.decoupling.routes.levels import Levels
-from symdecouple.decoupling.routes.route import Answers, AtLevel, placed, rows_left
+from symdecouple.decoupling.routes.route import Answers, AtLevel, rows_left
 from symdecouple.errors import Outcome
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
@@ -27,7 +27,7 @@ from symdecouple.numeric.features.coordinates import compiled_feature
 from symdecouple.numeric.features.expressions import Array, Compiled
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE
 from symdecouple.numeric.samples.matrix import taken
-from symdecouple.numeric.samples.vectors import ROUNDED, WAVES, widened
+from symdecouple.numeric.samples.vectors import ROUNDED, WAVES
 
 __all__ = ["Application"]
 
@@ -88,7 +88,7 @@ class Application:
 
         `is_fine` takes the small steps of samples that are asked for themselves, as in `Route.advance`.
         """
-        first = levels.route.values(rows, references, is_fine) if self._is_single else None
+        first = levels.route.values(rows, references, is_fine) if self.is_single else None
         out, spans = self._begun(first, rows)
         worst, wrong = _Worst(rows, first), dict[int, Outcome]()
         for j in range(spans[0][0] if spans else self.size):
@@ -105,7 +105,7 @@ class Application:
 
     def gradients(self, levels: Levels, rows: Array, references: Sequence[Any]) -> Answers:
         """Return the gradients of the decoupled features, (R, M, N)."""
-        first = levels.route.gradients(rows, references) if self._is_single else None
+        first = levels.route.gradients(rows, references) if self.is_single else None
         out, spans = self._begun(first, rows, rows.shape[1])
         reached = list(levels.at(rows, [start for start, _ in spans], references, keep=True)) if spans else []
         wrong: dict[int, dict[int, Outcome]] = {}
@@ -138,7 +138,7 @@ class Application:
         return worst.answers(out, worst.refusals)
 
     @property
-    def _is_single(self) -> bool:
+    def is_single(self) -> bool:
         """Whether every feature is a level of its own."""
         return len(self.spans) == self.size
 
@@ -152,24 +152,6 @@ class Application:
         if first is not None:
             out[:, :count] = first.values
         return out, spans
-
-    def denormalized(self, levels: Levels, rows: Array, references: Sequence[Any], targets: Array, level: int,
-                     unit: float) -> Answers:
-        """Return rows at a level with decoupled features 1..level at their targets, (R, M), imposed last first.
-
-        `unit` is the rounding of both, relative.
-        """
-        out, worst = widened(rows), _Worst(rows, None)
-        for start, end in reversed([span for span in self.spans if span[1] <= level]):
-            fine = rows_left(len(rows), worst.refusals)
-            here, goals = taken(out, fine), targets[fine, :end]
-            found = levels.route.at_once(here, references, goals, unit) if self._is_single else None
-            at = found or levels.move(here, start, end, [*references[:start], *goals[:, start:].T])
-            out = placed(at.values, fine, out)
-            worst.see(at, fine)
-            if found is not None:
-                break
-        return worst.answers(out, worst.refusals)
 
     def undefined(self, own: Array) -> dict[int, Outcome]:
         """Refuse rows of which a feature, of those (R, k) as they are, has no value."""
@@ -312,18 +294,14 @@ class _Worst:
         self.error = np.zeros(len(rows), dtype=object) if rows.dtype == object else None
         self.refusals: dict[int, Outcome] = {} if first is None else dict(first.refusals)
 
-    def see(self, at: Answers, places: Array | None = None) -> Array:
-        """Take in a level, its rows at these places of the batch; return the rows that are left."""
-        if places is None:
-            self.refusals = {**at.refusals, **self.refusals}
-            which = places = rows_left(len(self.residual), self.refusals)
-        else:
-            self.refusals |= {int(places[r]): outcome for r, outcome in at.refusals.items()}
-            which = np.arange(len(places))
-        self.residual[places] = np.maximum(self.residual[places], at.residual[which])
+    def see(self, at: Answers) -> Array:
+        """Take in a level; return the rows that are left."""
+        self.refusals = {**at.refusals, **self.refusals}
+        which = rows_left(len(self.residual), self.refusals)
+        self.residual[which] = np.maximum(self.residual[which], at.residual[which])
         if self.error is not None and at.error is not None:
-            self.error[places] = np.maximum(self.error[places], at.error[which])
-        return places
+            self.error[which] = np.maximum(self.error[which], at.error[which])
+        return which
 
     def answers(self, values: Array, refusals: dict[int, Outcome]) -> Answers:
         return Answers(values, self.residual, refusals, self.error)

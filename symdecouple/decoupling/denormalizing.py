@@ -18,7 +18,7 @@ import numpy as np
 from symdecouple.decoupling.application import Application
 from symdecouple.decoupling.choice import Choice
 from symdecouple.decoupling.routes.levels import Levels
-from symdecouple.decoupling.routes.route import Answers
+from symdecouple.decoupling.routes.route import Answers, placed
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.samples.matrix import taken
@@ -49,33 +49,35 @@ class Wanted:
     precise: bool
 
     def compute(self, levels: Levels, rows: Array, references: Sequence[Any], index: Array) -> Answers:
-        """Denormalize some rows; those that are not normalized are refused."""
+        """Denormalize some rows, last feature first; those that are not normalized are refused."""
+        out, application = widened(rows), self.application
         asked = as_multiprecision(self.values[index]) if self.precise else self.values[index]
-        own = self.application.own(widened(rows), self.beyond)  # of normalized rows the decoupled ones are the same
+        own = application.own(out, self.beyond)  # of normalized rows the decoupled ones are the same
         is_moved = np.zeros(len(rows), dtype=np.bool_)
         for j in range(self.level, self.beyond):
             is_moved |= np.abs(own[:, j] - asked[:, j]) > max(_SAME, 64 * self.unit) * (1 + np.abs(asked[:, j]))
         targets = asked[:, [j for j in self.order if j < asked.shape[1]]]
-        refused = self.application.undefined(own) | self._not_normalized(own, references)
-        is_asked, parts = np.ones(len(rows), dtype=np.bool_), list[tuple[Array, Answers]]()
-        is_asked[list(refused)] = False
-        for level, is_part in ((self.level, ~is_moved), (self.beyond, is_moved)):
-            if (which := np.flatnonzero(is_part & is_asked)).size:
-                way = levels if is_part is not is_moved else self.choice.levels(self.beyond, True, self.precise,
-                                                                                self.grid)
-                parts.append((which, self.application.denormalized(way, taken(rows, which), references, targets[which],
-                                                                   level, self.unit)))
-        if parts and parts[0][0].size == len(rows):
-            return parts[0][1]
-        values = np.full(rows.shape, np.nan, dtype=object if self.precise else np.float64)
-        residual = np.zeros(len(rows), dtype=values.dtype)
-        error = residual.copy() if self.precise else None
-        for which, found in parts:
-            values[which], residual[which] = found.values, found.residual
-            refused |= {int(which[r]): outcome for r, outcome in found.refusals.items()}
-            if error is not None:
-                error[which] = found.error
-        return Answers(values, residual, refused, error)
+        refused = application.undefined(own) | self._not_normalized(own, references)
+        last = np.where(is_moved, self.beyond, self.level)  # where each row is, 0 where nothing is left to do
+        residual, error = np.zeros((2, len(rows)), dtype=out.dtype)
+        for start, end in reversed(application.spans):
+            last[list(refused)] = 0
+            if not (which := np.flatnonzero(last >= end)).size:
+                continue
+            way = levels if end <= self.level else self.choice.levels(self.beyond, True, self.precise, self.grid)
+            here, goals = taken(out, which), targets[which, :end]
+            found = way.route.at_once(here, references, goals, self.unit) if application.is_single else None
+            at = found or way.move(here, start, end, [*references[:start], *goals[:, start:].T])
+            out = placed(at.values, which, out)
+            residual[which] = np.maximum(residual[which], at.residual)
+            if at.error is not None:
+                error[which] = np.maximum(error[which], at.error)
+            refused |= {int(which[r]): outcome for r, outcome in at.refusals.items()}
+            last[which] = 0 if found is not None else last[which]
+        if refused:
+            out = out.copy()
+            out[list(refused)] = np.nan
+        return Answers(out, residual, refused, error if self.precise else None)
 
     def _not_normalized(self, own: Array, references: Sequence[Any]) -> dict[int, Outcome]:
         """Refuse rows that have not the reference values of a level."""
