@@ -138,7 +138,7 @@ def _moments(choice: Choice, n_samples: int) -> MomentRoute | None:
     """The route that has all features at once; None where they are others, or take another way."""
     if choice.leading is None or choice.path != "auto" or set(choice.interval) != {-oo, oo}:
         return None
-    route = choice.levels(None, False, False, (n_samples,)).route
+    route = choice.levels(None, False, (n_samples,)).route
     return route if isinstance(route, MomentRoute) and route.count == len(choice.features) else None
 
 

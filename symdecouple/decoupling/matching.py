@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from os import PathLike
 from typing import TYPE_CHECKING, Any, get_args, overload
 
 import mpmath
@@ -18,12 +19,13 @@ from numpy.typing import NDArray
 
 from symdecouple.decoupling.application import Application
 from symdecouple.decoupling.carrying import Recipe
+from symdecouple.decoupling.checkpoint import Checkpoint
 from symdecouple.decoupling.choice import Choice
 from symdecouple.decoupling.plan_facts import PlanFacts
 from symdecouple.decoupling.progress import Progress
 from symdecouple.decoupling.routes.levels import Levels
 from symdecouple.decoupling.routes.route import Answers
-from symdecouple.decoupling.running import Compute, batch_of, leaves_out_masked
+from symdecouple.decoupling.running import Compute, Running, batch_of, leaves_out_masked
 from symdecouple.decoupling.transfer import Maps, Match
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.families.moments import MomentCoordinates
@@ -58,9 +60,6 @@ class Matching(PlanFacts):
         denormalize: Callable[..., Any]
         _application: Application
         _order: tuple[int, ...]
-
-        def _run(self, batch: Batch, shape: tuple[int, ...] | None, dps: int | None, on_refusal: OnRefusal,
-                 compute: Compute, level: int | None, progress: Progress | None) -> NDArray[Any] | Any: ...
 
     @leaves_out_masked
     def match(self, samples: Any, values: Any, *, axis: SampleAxis = "last", dps: int | None = None,
@@ -124,6 +123,16 @@ class Matching(PlanFacts):
                 return _inside(found, self.choice.interval)
 
         return self._run(batch, None, dps, on_refusal, compute, level, progress)
+
+    def _run(self, batch: Batch, shape: tuple[int, ...] | None, dps: int | None, on_refusal: OnRefusal,
+             compute: Compute, level: int | None, progress: Progress | None, *,
+             checkpoint: str | PathLike[str] | None = None) -> NDArray[Any] | Any:
+        levels = self.choice.levels(level, dps is not None, batch.grid)
+        kept = None if checkpoint is None else Checkpoint.of(checkpoint, [
+            *self.features, self._order, *self.reference, self.path, self.perturbation, batch.means], batch)
+        run = Running(self.choice, self._application.on(batch.grid), self.perturbation, levels, batch, shape, dps,
+                      compute, kept)
+        return run(on_refusal, progress)
 
     def _maps(self, match: Match) -> Maps:
         """What a transfer goes along."""

@@ -26,17 +26,16 @@ from sympy import Expr
 from symdecouple.decoupling.application import Application
 from symdecouple.decoupling.attainable.ranges import Attainable, check_asked, intervals_of_any, intervals_of_rows
 from symdecouple.decoupling.attainable.reference import check_attainable
-from symdecouple.decoupling.checkpoint import Checkpoint
 from symdecouple.decoupling.choice import Choice, PathName
 from symdecouple.decoupling.colour_channels import Colour
-from symdecouple.decoupling.denormalizing import wanted_of
+from symdecouple.decoupling.denormalizing import denormalizer
 from symdecouple.decoupling.dependence import Dependent, OnDependence, dependent_features, without
 from symdecouple.decoupling.inner_order import inner_order, reordered
 from symdecouple.decoupling.matching import Matching
 from symdecouple.decoupling.progress import Progress, steps_told
 from symdecouple.decoupling.reference import reference_values
 from symdecouple.decoupling.report import Report, report_of
-from symdecouple.decoupling.running import GUARD, Compute, Running, batch_of, leaves_out_masked
+from symdecouple.decoupling.running import GUARD, batch_of, leaves_out_masked
 from symdecouple.decoupling.transfer import Match, transfer
 from symdecouple.decoupling.transferred import Transferred
 from symdecouple.decoupling.verdicts.closures import filled_with_values
@@ -48,7 +47,7 @@ from symdecouple.language.precision import at_digits
 from symdecouple.language.sample import x
 from symdecouple.numeric.perturbing import Perturbation, PerturbationKind, as_perturbation
 from symdecouple.numeric.samples.batch import NanPolicy, OnRefusal
-from symdecouple.numeric.samples.vectors import Batch, SampleAxis, rounding
+from symdecouple.numeric.samples.vectors import SampleAxis, rounding
 from symdecouple.tables.labelled import unlabelled
 
 __all__ = ["Plan", "decouple"]
@@ -266,9 +265,9 @@ class Plan(Matching):
             As in `normalize`.
         """
         batch = batch_of(self.choice, "denormalize", samples, axis, dps, centred=False)
-        wanted = wanted_of(self.choice, self._order, self._application.on(batch.grid), batch, values, level, dps,
-                           rounding(samples, dps))
-        return self._run(batch, None, dps, on_refusal, wanted.compute, wanted.level, progress)
+        k, compute = denormalizer(self.choice, self._order, self._application.on(batch.grid), batch, values, level, dps,
+                                  rounding(samples, dps))
+        return self._run(batch, None, dps, on_refusal, compute, k, progress)
 
     @leaves_out_masked
     def gradients(self, samples: Any, *, axis: SampleAxis = "last", dps: int | None = None,
@@ -362,15 +361,3 @@ class Plan(Matching):
         those that the target has itself; see `decoupling.transfer`."""
         return transfer(self._maps(match), unlabelled(source), unlabelled(target), axis=axis,
                         channel_axis=channel_axis, colour=colour, on_refusal=on_refusal, progress=progress)
-
-    # --- inside -------------------------------------------------------------------------------------------------
-
-    def _run(self, batch: Batch, shape: tuple[int, ...] | None, dps: int | None, on_refusal: OnRefusal,
-             compute: Compute, level: int | None, progress: Progress | None, *,
-             checkpoint: str | PathLike[str] | None = None) -> NDArray[Any] | Any:
-        levels = self.choice.levels(level, shape is None, dps is not None, batch.grid)
-        kept = None if checkpoint is None else Checkpoint.of(checkpoint, [
-            *self.features, self._order, *self.reference, self.path, self.perturbation, batch.means], batch)
-        run = Running(self.choice, self._application.on(batch.grid), self.perturbation, levels, batch, shape, dps,
-                      compute, kept)
-        return run(on_refusal, progress)

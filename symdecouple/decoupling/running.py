@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -38,7 +38,7 @@ from symdecouple.numeric.samples.vectors import Batch, SampleAxis, widened
 __all__ = ["GUARD", "Compute", "Running", "batch_of", "leaves_out_masked"]
 
 GUARD = 15
-_CHUNK = 2**18  # numbers that move together
+_CHUNK = 2**18  # numbers that move together; rows of mpmath numbers move alone
 _OF_DIGITS = "beyond ", "level ", "limit only", "no convergence", "critical point"  # or of what is asked for
 _MOST_DIGITS = 800  # a root takes 2 seconds then, and twice the digits eight times as long
 _OUT_OF_RANGE = Outcome(False, "out of range", "feature 1 is beyond float64, all others are there; use dps=")
@@ -76,7 +76,8 @@ class Running:
             asked = list(batch.open_rows())
             to_do = np.array([i for i in asked if i not in done], dtype=np.intp)
             paced = Paced(tell, len(asked), self.checkpoint is not None)
-            for whole in _portions(to_do, 1 if self.dps is None else _CHUNK, n_samples):
+            step = max(1, _CHUNK // max(1, n_samples)) if self.dps is None else 1
+            for whole in (to_do[i : i + step] for i in range(0, len(to_do), step)):
                 for index in paced.cut(whole):
                     with as_part_of(len(whole) * n_samples):
                         known[:, index] = self._portion(index, targets)
@@ -252,9 +253,3 @@ def _crowded_digits(row: Array) -> int:
 
 def _bits(value: Any) -> int:
     return int(value.numerator.bit_length() - value.denominator.bit_length()) if value else 0
-
-
-def _portions(rows: Array, cost: int, n_samples: int) -> Iterator[Array]:
-    """Rows that move together; in high precision (at a higher cost each) one by one."""
-    step = max(1, _CHUNK // max(1, n_samples * cost))
-    return (rows[i : i + step] for i in range(0, len(rows), step))

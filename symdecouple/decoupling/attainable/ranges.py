@@ -171,7 +171,7 @@ def intervals_of_rows(choice: Choice, batch: Batch, values: Any) -> Attainable:
         found, count = energies.of_rows(rows[fit], batch.grid), len(choice.energies)
     own = np.asarray(values, dtype=np.float64).reshape(len(rows), size)
     found_by = [_counted_by(choice)] * count
-    levels = choice.levels(choice.level(None), True, False, batch.grid)
+    levels = choice.levels(choice.level(None), False, batch.grid)
     for start, end in choice.spans:
         if start < count:
             continue

@@ -51,15 +51,15 @@ class MomentRoute(Route):
     own: int = 3
     _known: dict[Any, Any] = field(default_factory=dict, repr=False)  # of features and targets; SymPy compares slowly
 
-    def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
-        """As in `Route`."""
+    def impose(self, rows: Array, k: int, targets: Sequence[Any], weights: Array | None = None) -> AtLevel:
+        """As in `Route`; rows may have weights, (R, N), and then no way back."""
         rows = widened(rows)
         if not 0 < k <= min(self.own, len(self.coordinates)):
             return self.beyond.impose(rows, k, targets)
         with np.errstate(all="ignore"):
             found = [np.broadcast_to(c, len(rows)).astype(float) for c in self.coordinates.coordinates(targets[:k])]
             unit = found[1][:, None] if k > 1 else np.ones((len(rows), 1))
-            z, slope, residual, refusals = _standard(rows, k, found)
+            z, slope, residual, refusals = _standard(rows, k, found, weights)
             values = unit * z
             values += found[0][:, None]
         refusals |= _impossible(found, targets, k) if k > 1 else {}
@@ -68,8 +68,8 @@ class MomentRoute(Route):
         values[list(refusals)] = np.nan
 
         def back(covectors: Array) -> tuple[Array, Any]:
-            free = project(z, project(z, covectors, k), k)  # the first leaves rounding
-            return unit * slope * free, 0
+            free = [project(z, project(z, one[None], k), k)[0] for one in covectors]  # the first leaves rounding
+            return unit * slope * np.array(free), 0
 
         return AtLevel(values, residual, refusals, back=back)
 
@@ -102,22 +102,17 @@ class MomentRoute(Route):
 
     def at_level(self, rows: Array, weights: Array, k: int, targets: Sequence[Any]) -> tuple[Array, dict[int, Outcome]]:
         """Return rows with weights, (R, N), at level k, and the rows that do not come there."""
-        if k == 0:
-            return rows, {}
+        if k <= 3:
+            at = self.impose(rows, k, targets, weights)
+            return at.values, at.refusals
         point = self._point(tuple(targets[:k]))
         assert point is not None
-        unit, goal = (point[1] if k > 1 else 1.0), _goal(point)
-        if k <= 3:
-            z, _, _, refusals = _standard(rows, k, point, weights)
-        else:
-            ladder, z = climb(rows, k + 1, goal, weights=weights), np.full(rows.shape, np.nan)
-            refusals = dict(ladder.refusals)
-            for j, which, followed in ladder.levels:
-                if j == k:
-                    z[which] = followed.values
-        values: Array = point[0] + unit * z
-        values[list(refusals)] = np.nan
-        return values, refusals
+        ladder, values = climb(rows, k + 1, _goal(point), weights=weights), np.full(rows.shape, np.nan)
+        for j, which, followed in ladder.levels:
+            if j == k:
+                values[which] = point[0] + point[1] * followed.values
+        values[list(ladder.refusals)] = np.nan
+        return values, dict(ladder.refusals)
 
     def weighed_gradients(self, rows: Array, weights: Array, targets: Sequence[Any]
                           ) -> tuple[Array, dict[int, Outcome]]:
