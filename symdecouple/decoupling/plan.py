@@ -32,7 +32,7 @@ from symdecouple.decoupling.denormalizing import denormalizer
 from symdecouple.decoupling.dependence import Dependent, OnDependence, dependent_features, without
 from symdecouple.decoupling.inner_order import inner_order, reordered
 from symdecouple.decoupling.matching import Matching
-from symdecouple.decoupling.progress import Progress, steps_told
+from symdecouple.decoupling.progress import Progress, told
 from symdecouple.decoupling.reference import reference_values
 from symdecouple.decoupling.report import Report, report_of
 from symdecouple.decoupling.running import GUARD, batch_of, leaves_out_masked
@@ -109,17 +109,18 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName | Lit
     if features.parameters:
         raise InvalidInput(", ".join(sorted(map(str, features.parameters))) +
                            " must be bound to numbers before a plan: features.bind({...})")
-    with steps_told(progress, "decouple", 3) as tell:
+    with told(progress, "decouple", "steps") as telling:
+        tell = telling or (lambda *_: None)
         features, added, values = filled_with_values(features, reference, budget) if path == "closure" else (
             features, (), reference_values(features, reference))
-        tell(1)
+        tell(1, 3)
         if left_out := dependent_features(features, Application(features), dependent):
             features, values = without(left_out, features, values)
-        tell(2)
+        tell(2, 3)
         check_attainable(features, values)
         inner: PathName = "auto" if path == "closure" else path
         plan = plan_of(features, values, inner, budget, as_perturbation(perturb), left_out, added)
-        tell(3)
+        tell(3, 3)
     return plan
 
 
