@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import nullcontext
 from fractions import Fraction
 from functools import partial
 from typing import Any, TypeAlias
@@ -26,6 +27,7 @@ from symdecouple.decoupling.precise import Precise
 from symdecouple.decoupling.progress import Tell, told
 from symdecouple.decoupling.routes.moments import MomentRoute
 from symdecouple.errors import InvalidInput, Outcome, UnsupportedExpression
+from symdecouple.language.precision import at_digits
 from symdecouple.numeric.samples.batch import Answer, NanPolicy, as_rows, raise_on_nan, reduce_rows
 from symdecouple.numeric.samples.exact_means import put_exact
 from symdecouple.numeric.samples.intake import Numbers, missing_entries, take_numbers
@@ -225,12 +227,15 @@ def _of_rows(parts: Parts, shape: tuple[int, ...], size: int, kind: Any) -> Any:
 
 def _of_entries(parts: Parts, counts: Any, lead: tuple[int, ...], kind: Any) -> Any:
     """What has a number for each entry, (R, *lead, N), masked where that does not count; gradients are those of all."""
-    out = np.full((len(counts), *lead, counts.shape[1]), np.nan, dtype=kind)
+    out, is_repeated = np.full((len(counts), *lead, counts.shape[1]), np.nan, dtype=kind), bool((counts > 1).any())
     for which, values in parts:
         for i, value in zip(which, values, strict=True):
             kept, each = counts[i] > 0, np.reshape(value, (*lead, -1))
-            first = (np.cumsum(counts[i]) - counts[i])[kept]
-            out[i][..., kept] = each[..., first] * counts[i][kept] if lead else each[..., first]
+            if is_repeated:
+                each = each[..., (np.cumsum(counts[i]) - counts[i])[kept]]
+                with at_digits(values.dps) if isinstance(values, Precise) else nullcontext():
+                    each = each * counts[i][kept] if lead else each
+            out[i][..., kept] = each
     hidden = counts == 0 if not lead else (counts == 0)[:, None]
     return ma.masked_array(out, np.broadcast_to(hidden, out.shape))
 
