@@ -58,8 +58,6 @@ class Matching(PlanFacts):
     if TYPE_CHECKING:
         normalize: Callable[..., Any]
         denormalize: Callable[..., Any]
-        _application: Application
-        _order: tuple[int, ...]
 
     @leaves_out_masked
     def match(self, samples: Any, values: Any, *, axis: SampleAxis = "last", dps: int | None = None,

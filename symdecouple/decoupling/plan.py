@@ -15,7 +15,7 @@ of its steps, in many digits by the adjoint equation.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
 from typing import Any, Literal, overload
 
@@ -135,7 +135,6 @@ def plan_of(features: FeatureSet, values: tuple[Expr | None, ...], path: PathNam
     return Plan(features, values, choice, Application(features), order, perturbation, left_out, added)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Plan(Matching):
     """A nested normalization, level by level; made by `decouple`.
 
@@ -154,14 +153,7 @@ class Plan(Matching):
         What fills up the closure of the features, with `decouple(path="closure")`; they have columns and references.
     """
 
-    features: FeatureSet
-    reference: tuple[Expr | None, ...]
-    choice: Choice
-    _application: Application
-    _order: tuple[int, ...]
-    perturbation: Perturbation | None = None
-    left_out: tuple[Dependent, ...] = ()
-    added: tuple[Feature, ...] = ()
+    __slots__ = ()
 
     def __reduce__(self) -> tuple[Any, ...]:  # what it was made of: no compiled functions
         values = tuple(v if v is None else as_written(v, x, None) or v for v in self.reference)

@@ -119,13 +119,9 @@ class Route:
 class OrbitRoute(Route):
     """Levels along closed forms, sample by sample, in numbers of either kind; made when they are asked for."""
 
-    made: Callable[[], OrbitMotion]
+    motion: Callable[[], OrbitMotion]
     beyond: Route
     moments: MomentCoordinates | None = None
-
-    @property
-    def motion(self) -> OrbitMotion:
-        return self.made()
 
     def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
         """As in `Route`."""
@@ -134,7 +130,7 @@ class OrbitRoute(Route):
         def one(r: int, row: Array, goals: list[Any]) -> tuple[Any, Any, Any] | Outcome:
             try:
                 with np.errstate(all="ignore"):  # what is not finite is refused
-                    moved = found[r] = self.motion.impose(row, k, goals)
+                    moved = found[r] = self.motion().impose(row, k, goals)
             except Unreachable as error:
                 if self.moments is None or k > len(self.moments):
                     return error.outcome
@@ -147,7 +143,7 @@ class OrbitRoute(Route):
             out = np.full(covectors.shape, np.nan, dtype=rows.dtype)
             for r, moved in found.items():
                 with suppress(ZeroDivisionError), np.errstate(all="ignore"):  # dependent generators: NaN
-                    fields = self.motion.generators(moved.values, k)
+                    fields = self.motion().generators(moved.values, k)
                     out[:, r] = [moved.slope * off(each, fields) for each in covectors[:, r]]
             return out, 0
 
@@ -159,8 +155,8 @@ class OrbitRoute(Route):
         Gradients and generators have one span on an orbit: the shortest step to the targets is the one along it.
         """
         try:
-            gradients = finite(lambda: self.motion.gradients(moved.values)[:k])
-            missing = Span(gradients).step(np.array(targets, dtype=object) - self.motion.values(moved.values)[:k])
+            gradients = finite(lambda: self.motion().gradients(moved.values)[:k])
+            missing = Span(gradients).step(np.array(targets, dtype=object) - self.motion().values(moved.values)[:k])
         except (NoSlope, ZeroDivisionError):
             return mpmath.inf
         off, unit = size(moved.error) + size(missing), spread(moved.values)
