@@ -76,6 +76,8 @@ class Choice:
         (first, last + 1) of each group of features that are normalized together; mostly single features.
     is_of_sets : bool
         Whether features are known as functions of sets of numbers, wherever these lie in a sample.
+    kept : dict
+        Levels by the arguments of `levels`; an ordinary sample asks here, and reads one file less.
     feels_no_shift : bool
         True iff level 1 takes the mean away, so that from there on no offset of a sample is felt.
     own : int
@@ -105,7 +107,7 @@ class Choice:
         self._narrow = NarrowRoute(path_of(features), self.moments)
         self._last = self.spans[-1][0]
         self._closed: dict[int, Closed] = {}
-        self._kept: dict[Any, Levels] = {}
+        self.kept: dict[Any, Levels] = {}
         self.budget = budget
         if path not in ("auto", "narrow") and not self._is_covered(len(features)):
             self.closed(self._last)  # refused now where there is none; else made when it is needed
@@ -173,11 +175,11 @@ class Choice:
         The last few are kept.
         """
         key = level, precise, grid
-        if key not in self._kept:
-            if len(self._kept) >= _KEPT:
-                self._kept.clear()
-            self._kept[key] = self._made(level, precise, grid)
-        return self._kept[key]
+        if key not in self.kept:
+            if len(self.kept) >= _KEPT:
+                self.kept.clear()
+            self.kept[key] = self._made(level, precise, grid)
+        return self.kept[key]
 
     def _made(self, wanted: int | None, precise: bool, grid: tuple[int, ...]) -> Levels:
         level, known = self.level(wanted), len(self.features.symbolic)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from os import PathLike
 from typing import TYPE_CHECKING, Any, get_args, overload
 
 import mpmath
@@ -19,13 +18,12 @@ from numpy.typing import NDArray
 
 from symdecouple.decoupling.application import Application
 from symdecouple.decoupling.carrying import Recipe
-from symdecouple.decoupling.checkpoint import Checkpoint
 from symdecouple.decoupling.choice import Choice
 from symdecouple.decoupling.plan_facts import PlanFacts
 from symdecouple.decoupling.progress import Progress
 from symdecouple.decoupling.routes.levels import Levels
 from symdecouple.decoupling.routes.route import Answers
-from symdecouple.decoupling.running import Compute, Running, batch_of, leaves_out_masked
+from symdecouple.decoupling.running import answered, batch_of, leaves_out_masked
 from symdecouple.decoupling.transfer import Maps, Match
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.families.moments import MomentCoordinates
@@ -37,7 +35,7 @@ from symdecouple.numeric.paths.projection import least_move
 from symdecouple.numeric.samples.batch import NanPolicy, OnRefusal
 from symdecouple.numeric.samples.intake import check_choice, holds_more, take_numbers
 from symdecouple.numeric.samples.kinds import Outcomes, Quiet, Signal
-from symdecouple.numeric.samples.vectors import Batch, SampleAxis, widened
+from symdecouple.numeric.samples.vectors import SampleAxis, widened
 
 __all__ = ["Matching"]
 
@@ -54,6 +52,8 @@ class Matching(PlanFacts):
     """What a plan does with the own features of samples."""
 
     __slots__ = ()
+
+    _run = answered
 
     if TYPE_CHECKING:
         normalize: Callable[..., Any]
@@ -121,16 +121,6 @@ class Matching(PlanFacts):
                 return _inside(found, self.choice.interval)
 
         return self._run(batch, None, dps, on_refusal, compute, level, progress)
-
-    def _run(self, batch: Batch, shape: tuple[int, ...] | None, dps: int | None, on_refusal: OnRefusal,
-             compute: Compute, level: int | None, progress: Progress | None, *,
-             checkpoint: str | PathLike[str] | None = None) -> NDArray[Any] | Any:
-        levels = self.choice.levels(level, dps is not None, batch.grid)
-        kept = None if checkpoint is None else Checkpoint.of(checkpoint, [
-            *self.features, self._order, *self.reference, self.path, self.perturbation, batch.means], batch)
-        run = Running(self.choice, self._application.on(batch.grid), self.perturbation, levels, batch, shape, dps,
-                      compute, kept)
-        return run(on_refusal, progress)
 
     def _maps(self, match: Match) -> Maps:
         """What a transfer goes along."""

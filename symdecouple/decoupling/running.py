@@ -8,10 +8,12 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import wraps
+from os import PathLike
 from typing import Any, Concatenate, TypeAlias, cast, get_args
 
 import mpmath
 import numpy as np
+from numpy.typing import NDArray
 
 from symdecouple.decoupling.application import Application
 from symdecouple.decoupling.checkpoint import Checkpoint
@@ -35,7 +37,7 @@ from symdecouple.numeric.samples.kinds import GivesRows, P
 from symdecouple.numeric.samples.matrix import taken
 from symdecouple.numeric.samples.vectors import Batch, SampleAxis, widened
 
-__all__ = ["GUARD", "Compute", "Running", "batch_of", "leaves_out_masked"]
+__all__ = ["GUARD", "Compute", "Running", "answered", "batch_of", "leaves_out_masked"]
 
 GUARD = 15
 _CHUNK = 2**18  # numbers that move together; rows of mpmath numbers move alone
@@ -70,17 +72,20 @@ class Running:
         batch, n_samples = self.batch, self.batch.rows.shape[-1]
         known = np.full((2, len(batch.rows)), np.nan, dtype=batch.numbers)  # residuals and errors
         digits = nullcontext() if self.dps is None else at_digits(self.dps + GUARD + _hidden_digits(batch.rows))
-        with digits, told(progress, batch.name) as tell:
+        with digits, nullcontext() if progress is None else told(progress, batch.name) as tell:
             targets = self._targets()
             done = set() if self.checkpoint is None else self.checkpoint.restore(batch)
             asked = list(batch.open_rows())
             to_do = np.array([i for i in asked if i not in done], dtype=np.intp)
-            paced = Paced(tell, len(asked), self.checkpoint is not None)
+            is_whole = tell is None and self.checkpoint is None  # nobody waits for portions
+            paced = None if is_whole else Paced(tell, len(asked), self.checkpoint is not None)
             step = max(1, _CHUNK // max(1, n_samples)) if self.dps is None else 1
             for whole in (to_do[i : i + step] for i in range(0, len(to_do), step)):
-                for index in paced.cut(whole):
+                for index in [whole] if paced is None else paced.cut(whole):
                     with as_part_of(len(whole) * n_samples):
                         known[:, index] = self._portion(index, targets)
+                    if paced is None:
+                        continue
                     done.update(index.tolist())
                     is_end = bool(index[-1] == whole[-1])
                     if self.checkpoint is not None and (is_end or paced.is_due()):
@@ -173,6 +178,18 @@ class Running:
         if not self.dps:
             return self.choice.floats
         return [None if v is None else mpmath.mpmathify(v.evalf(mpmath.mp.dps)) for v in self.choice.values]
+
+
+def answered(plan: Any, batch: Batch, shape: tuple[int, ...] | None, dps: int | None, on_refusal: OnRefusal,
+             compute: Compute, level: int | None, progress: Progress | None, *,
+             checkpoint: str | PathLike[str] | None = None) -> NDArray[Any] | Any:
+    """Answer the rows of a batch by a plan, at the levels up to one, or, for features, at all."""
+    choice, key = plan.choice, (level, dps is not None, batch.grid)
+    kept = None if checkpoint is None else Checkpoint.of(checkpoint, [
+        *plan.features, plan._order, *plan.reference, plan.path, plan.perturbation, batch.means], batch)
+    run = Running(choice, plan._application.on(batch.grid), plan.perturbation,
+                  choice.kept.get(key) or choice.levels(*key), batch, shape, dps, compute, kept)
+    return run(on_refusal, progress)
 
 
 def leaves_out_masked(method: Callable[Concatenate[Any, Any, P], Any]) -> GivesRows[P]:
