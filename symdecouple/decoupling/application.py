@@ -1,4 +1,4 @@
-"""Decoupled features, their gradients, and denormalized samples, of the rows of a batch.
+"""Decoupled features and their gradients, of the rows of a batch.
 
 Each function returns an answer a row with its residual and its error, and the rows that were refused; those are NaN
 from the level on that they lack.
@@ -18,7 +18,7 @@ from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
 from symdecouple.decoupling.offsets import feels_no_offset, middles
 from symdecouple.decoupling.routes.levels import Levels
-from symdecouple.decoupling.routes.route import Answers, AtLevel, Leading, placed, rows_left
+from symdecouple.decoupling.routes.route import Answers, AtLevel, rows_left
 from symdecouple.errors import Outcome
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
@@ -27,7 +27,7 @@ from symdecouple.numeric.features.coordinates import compiled_feature
 from symdecouple.numeric.features.expressions import Array, Compiled
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE
 from symdecouple.numeric.samples.matrix import taken
-from symdecouple.numeric.samples.vectors import ROUNDED, WAVES, widened
+from symdecouple.numeric.samples.vectors import ROUNDED, WAVES
 
 __all__ = ["Application"]
 
@@ -88,18 +88,13 @@ class Application:
 
         `is_fine` takes the small steps of samples that are asked for themselves, as in `Route.advance`.
         """
-        out = np.full((len(rows), self.size), np.nan, dtype=_numbers(rows))
-        first = levels.route.values(rows, references, is_fine) if self._is_single else None
+        first = levels.route.values(rows, references, is_fine) if self.is_single else None
+        out, spans = self._begun(first, rows)
         worst, wrong = _Worst(rows, first), dict[int, Outcome]()
-        if first is not None:
-            count = first.values.shape[1]
-            out[:, :count] = np.where(np.isfinite(first.values), first.values, np.nan)
-            for j in range(count):
-                lacking = [r for r in np.flatnonzero(np.isnan(out[:, j])) if r not in first.refusals]
-                wrong = {**self._beyond(lacking, j), **wrong}
-        spans = self._left(first)
-        wanted = [start for start, _ in spans]
-        reached = levels.at(rows, wanted, references, is_fine=is_fine) if wanted else ()
+        for j in range(spans[0][0] if spans else self.size):
+            out[~np.isfinite(out[:, j]), j] = np.nan
+            wrong = {**self._beyond(set(np.flatnonzero(np.isnan(out[:, j]))) - worst.refusals.keys(), j), **wrong}
+        reached = levels.at(rows, [start for start, _ in spans], references, is_fine=is_fine) if spans else ()
         for at, (start, end) in zip(reached, spans, strict=True):
             fine = worst.see(at)
             for j in range(start, end):
@@ -110,12 +105,9 @@ class Application:
 
     def gradients(self, levels: Levels, rows: Array, references: Sequence[Any]) -> Answers:
         """Return the gradients of the decoupled features, (R, M, N)."""
-        first = levels.route.gradients(rows, references) if self._is_single else None
-        spans = self._left(first)
+        first = levels.route.gradients(rows, references) if self.is_single else None
+        out, spans = self._begun(first, rows, rows.shape[1])
         reached = list(levels.at(rows, [start for start, _ in spans], references, keep=True)) if spans else []
-        out = None if first is None or spans else first.gradients
-        if out is None:
-            out = np.full((len(rows), self.size, rows.shape[1]), np.nan, dtype=_numbers(rows))
         wrong: dict[int, dict[int, Outcome]] = {}
         for at, (start, end) in zip(reached, spans, strict=True):
             fine = rows_left(len(rows), at.refusals)
@@ -125,12 +117,7 @@ class Application:
         with np.errstate(all="ignore"):
             lost = _carry(reached, spans, out)
         worst, too_large = _Worst(rows, first), dict[int, Outcome]()
-        count = 0 if first is None else first.values.shape[1]
-        if first is not None and first.write is not None:
-            first.write(out[:, :count])
-        elif first is not None and first.gradients is not None and out is not first.gradients:
-            out[:, :count] = first.gradients
-        for j in range(count):
+        for j in range(spans[0][0] if spans else self.size):
             beyond = [r for r in np.flatnonzero(~_finite(out[:, j]).all(axis=1)) if r not in worst.refusals]
             out[beyond, j] = np.nan
             found = self._wrong(beyond, j, "out of range", "its gradient is beyond float64; change the unit")
@@ -138,7 +125,9 @@ class Application:
         worst.refusals |= too_large
         for at, (start, end) in zip(reached, spans, strict=True):
             fine = worst.see(at)
-            worst.refusals = {**_stops(at), **worst.refusals}
+            way: AtLevel | None = at
+            while way is not None:  # what stopped on the way back first comes first
+                worst.refusals, way = {**way.stopped, **worst.refusals}, way.before
             for j in range(start, end):
                 out[[*worst.refusals, *wrong[j]], j] = np.nan
                 stopped = self._wrong(fine[~_finite(out[fine, j]).all(axis=1)], j, "critical point", "it, or a "
@@ -149,32 +138,20 @@ class Application:
         return worst.answers(out, worst.refusals)
 
     @property
-    def _is_single(self) -> bool:
+    def is_single(self) -> bool:
         """Whether every feature is a level of its own."""
         return len(self.spans) == self.size
 
-    def _left(self, first: Leading | None) -> list[tuple[int, int]]:
-        """Return the spans of features after the leading ones that come all at once."""
+    def _begun(self, first: Answers | None, rows: Array, *more: int) -> tuple[Array, list[tuple[int, int]]]:
+        """Return room for what features have, (R, M, *more), with leading ones in it; and the spans of all others."""
         count = 0 if first is None else first.values.shape[1]
-        return [span for span in self.spans if span[0] >= count]
-
-    def denormalized(self, levels: Levels, rows: Array, references: Sequence[Any], targets: Array, level: int,
-                     unit: float) -> Answers:
-        """Return rows at a level with decoupled features 1..level at their targets, (R, M), imposed last first.
-
-        `unit` is the rounding of both, relative.
-        """
-        out, worst = widened(rows), _Worst(rows, None)
-        for start, end in reversed([span for span in self.spans if span[1] <= level]):
-            fine = rows_left(len(rows), worst.refusals)
-            here, goals = taken(out, fine), targets[fine, :end]
-            found = levels.route.at_once(here, references, goals, unit) if self._is_single else None
-            at = found or levels.move(here, start, end, [*references[:start], *goals[:, start:].T])
-            out = placed(at.values, fine, out)
-            worst.see(at, fine)
-            if found is not None:
-                break
-        return worst.answers(out, worst.refusals)
+        spans = [span for span in self.spans if span[0] >= count]
+        if first is not None and not spans:
+            return first.values, spans
+        out = np.full((len(rows), self.size, *more), np.nan, dtype=_numbers(rows))
+        if first is not None:
+            out[:, :count] = first.values
+        return out, spans
 
     def undefined(self, own: Array) -> dict[int, Outcome]:
         """Refuse rows of which a feature, of those (R, k) as they are, has no value."""
@@ -256,28 +233,15 @@ def _carry(levels: Sequence[AtLevel], spans: Sequence[tuple[int, int]], out: Arr
     """
     lost, last = np.zeros(len(out), dtype=out.dtype), 0  # the feature after those on the way
     for n, (start, end) in reversed(list(enumerate(spans))):
-        at, before = levels[n], levels[n - 1] if n else None
-        last = last or end
-        if at.adjoint is not None and at is not before:
-            on_the_way = np.ascontiguousarray(out[:, start:last].swapaxes(0, 1))
-            while at.adjoint is not None and at is not before:
-                on_the_way, more = at.adjoint.back(on_the_way)
-                at, lost = at.adjoint.before, lost + more
-            out[:, start:last] = on_the_way.swapaxes(0, 1)
-        if at is not before and at.pullback is not None:  # reached from the samples themselves
-            for j in range(start, last):
-                out[:, j] = at.pullback(np.ascontiguousarray(out[:, j]))
-            last = 0
+        at: AtLevel | None
+        at, before, last = levels[n], levels[n - 1] if n else None, last or end
+        on_the_way = np.ascontiguousarray(out[:, start:last].swapaxes(0, 1))
+        while at is not None and at is not before and at.back is not None:
+            on_the_way, more = at.back(on_the_way)
+            at, lost = at.before, lost + more
+        out[:, start:last] = on_the_way.swapaxes(0, 1)
+        last = 0 if at is None else last  # at the samples themselves
     return lost
-
-
-def _stops(at: AtLevel) -> dict[int, Outcome]:
-    """Return why rows could not be carried back from a level, that which comes first on the way back first."""
-    found: dict[int, Outcome] = {}
-    while at.adjoint is not None:
-        found = {**at.adjoint.stopped, **found}
-        at = at.adjoint.before
-    return found
 
 
 def _on(compiled: OnRows, grid: tuple[int, ...]) -> OnRows:
@@ -324,24 +288,20 @@ def _runs_out(compiled: OnRows, row: Array, value: float) -> bool:
 class _Worst:
     """The largest residual and error of rows so far, and why they were refused; it begins with what comes at once."""
 
-    def __init__(self, rows: Array, first: Leading | None) -> None:
+    def __init__(self, rows: Array, first: Answers | None) -> None:
         zeros = np.zeros(len(rows), dtype=_numbers(rows))
         self.residual = zeros if first is None else first.residual.copy()
         self.error = np.zeros(len(rows), dtype=object) if rows.dtype == object else None
         self.refusals: dict[int, Outcome] = {} if first is None else dict(first.refusals)
 
-    def see(self, at: Answers, places: Array | None = None) -> Array:
-        """Take in a level, its rows at these places of the batch; return the rows that are left."""
-        if places is None:
-            self.refusals = {**at.refusals, **self.refusals}
-            which = places = rows_left(len(self.residual), self.refusals)
-        else:
-            self.refusals |= {int(places[r]): outcome for r, outcome in at.refusals.items()}
-            which = np.arange(len(places))
-        self.residual[places] = np.maximum(self.residual[places], at.residual[which])
+    def see(self, at: Answers) -> Array:
+        """Take in a level; return the rows that are left."""
+        self.refusals = {**at.refusals, **self.refusals}
+        which = rows_left(len(self.residual), self.refusals)
+        self.residual[which] = np.maximum(self.residual[which], at.residual[which])
         if self.error is not None and at.error is not None:
-            self.error[places] = np.maximum(self.error[places], at.error[which])
-        return places
+            self.error[which] = np.maximum(self.error[which], at.error[which])
+        return which
 
     def answers(self, values: Array, refusals: dict[int, Outcome]) -> Answers:
         return Answers(values, self.residual, refusals, self.error)

@@ -47,15 +47,14 @@ class Checkpoint:
             return set()
         try:
             with np.load(self.path, allow_pickle=False) as kept:
-                fingerprint, rows, answered, values, texts = (kept[name] for name in (
-                    "fingerprint", "rows", "answered", "values", "told"))
+                fingerprint, rows, values, texts = (kept[name] for name in ("fingerprint", "rows", "values", "told"))
                 outcomes = json.loads(str(texts))
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise InvalidInput(f"{self.path} is no checkpoint of a transform ({error}); give another name") from error
         if str(fingerprint) != self.fingerprint:
             raise InvalidInput(f"{self.path} keeps the answers of another plan or of other samples; give another name, "
                                "or remove it")
-        for index, row in zip(answered, values, strict=True):
+        for index, row in zip(rows, values, strict=True):
             batch.put(int(index), row)
         for index, *outcome in outcomes["refused"]:
             batch.refusals[index] = Outcome(*outcome)
@@ -65,17 +64,15 @@ class Checkpoint:
 
     def keep(self, batch: Batch, rows: set[int]) -> None:
         """Write the answers of these rows in place of the file: it is whole whenever the process ends."""
-        answered = sorted(rows & batch.answered)
-        values = np.zeros(0) if batch.answers is None else batch.answers[answered]
+        done = sorted(rows)
+        values = np.zeros(0) if batch.answers is None else batch.answers[done]
         noted = {name: [(i, *astuple(outcomes[i])) for i in sorted(rows & outcomes.keys())]
                 for name, outcomes in (("refused", batch.refusals), ("noted", batch.notes))}
         beside = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")
         try:
             with open(beside, "wb") as file:
-                np.savez(file, fingerprint=self.fingerprint, rows=np.array(sorted(rows), dtype=np.int64),
-                         answered=np.array(answered, dtype=np.int64),
-                         values=np.asarray(values, dtype=np.float64),
-                         told=json.dumps(noted))
+                np.savez(file, fingerprint=self.fingerprint, rows=np.array(done, dtype=np.int64),
+                         values=np.asarray(values, dtype=np.float64), told=json.dumps(noted))
                 file.flush()
                 os.fsync(file.fileno())
             beside.replace(self.path)

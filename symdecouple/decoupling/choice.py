@@ -106,7 +106,6 @@ class Choice:
         self._feel_no_offset: bool | None = None
         self._narrow = NarrowRoute(path_of(features), self.moments)
         self._last = self.spans[-1][0]
-        self._found: set[int] = set()  # levels that have their references and their ways
         self._closed: dict[int, Closed] = {}
         self.kept: dict[Any, Levels] = {}
         self.budget = budget
@@ -148,8 +147,6 @@ class Choice:
         k = self._last if level is None else level
         if isinstance(k, bool) or not isinstance(k, int) or not 0 <= k <= self.spans[-1][1]:
             raise InvalidInput(f"level is 0 to {len(self.features)} (or None for {self._last}), got {level!r}")
-        if k in self._found:
-            return k
         if any(value is None for value in self.values[:k]):
             raise InvalidInput(f"feature {k} has no reference value; give {len(self.features)} of them")
         if any(start < k < end for start, end in self.spans):
@@ -158,7 +155,6 @@ class Choice:
         for _, end in self.spans:
             if end <= k and self.path != "auto":
                 self.is_closed(end)
-        self._found.add(k)
         return k
 
     def normalizer(self, level: int) -> Normalizer:
@@ -173,18 +169,21 @@ class Choice:
                                "shows it, with its equations")
         return normalizers(first_features(self.features, k), list(self.values[:k]), budget=self.budget)[-1]
 
-    def levels(self, level: int | None, is_sample: bool, precise: bool, grid: tuple[int, ...]) -> Levels:
-        """Return the levels up to one for samples on a grid, in float64 or in mpmath numbers; the last few are kept."""
-        key = level, is_sample, precise, grid
+    def levels(self, level: int | None, precise: bool, grid: tuple[int, ...]) -> Levels:
+        """Return the levels up to one, or, for features, all; for samples on a grid, in float64 or in mpmath numbers.
+
+        The last few are kept.
+        """
+        key = level, precise, grid
         if key not in self.kept:
             if len(self.kept) >= _KEPT:
                 self.kept.clear()
-            self.kept[key] = self._made(self.level(level), is_sample, precise, grid)
+            self.kept[key] = self._made(level, precise, grid)
         return self.kept[key]
 
-    def _made(self, level: int, is_sample: bool, precise: bool, grid: tuple[int, ...]) -> Levels:
-        known = len(self.features.symbolic)
-        if precise and (level if is_sample else len(self.features)) > known:
+    def _made(self, wanted: int | None, precise: bool, grid: tuple[int, ...]) -> Levels:
+        level, known = self.level(wanted), len(self.features.symbolic)
+        if precise and (len(self.features) if wanted is None else wanted) > known:
             raise NoClosedForm(f"{self.features[known]} is a black box, known in float64 only: leave dps out, or "
                                f"normalize to levels up to {known}")
         route: Route = self._narrow

@@ -10,7 +10,6 @@ and denormalization is the inverse of normalization also where level M has no re
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,82 +17,35 @@ import numpy as np
 from symdecouple.decoupling.application import Application
 from symdecouple.decoupling.choice import Choice
 from symdecouple.decoupling.routes.levels import Levels
-from symdecouple.decoupling.routes.route import Answers
+from symdecouple.decoupling.routes.route import Answers, placed
+from symdecouple.decoupling.running import Compute
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.samples.matrix import taken
 from symdecouple.numeric.samples.vectors import Batch, rounding, widened
 
-__all__ = ["Wanted", "wanted_of"]
+__all__ = ["denormalizer"]
 
 _NEAR = 1e-6  # over 1 + abs(reference): a narrow path of many features, and moments of order 12, come nearer
 _SAME = 1e-9  # over 1 + abs(value): what `transform` itself knows of a narrow path
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What is asked of the samples of a batch: `values`, (R, k), at the `level` that they are normalized to.
+def denormalizer(choice: Choice, order: tuple[int, ...], application: Application, batch: Batch, values: Any,
+                 level: int | None, dps: int | None, unit: float) -> tuple[int, Compute]:
+    """Return the level that a batch is at, and what denormalizes rows of it, refusing those that are not normalized.
 
-    Rows whose own features after it are not the wanted ones are at `beyond`: the same level, or all of them. `order` is
-    the column of each of the features of `choice`, `unit` the relative rounding of samples and values.
+    Parameters
+    ----------
+    choice, order, application, batch
+        Of a plan; `order` is the column of each of the features of `choice`.
+    values : array_like (R, k)
+        Wanted features; numbers of them that are not finite bar their rows.
+    level : int, optional
+        By default as many as there are values.
+    dps : int, optional
+    unit : float
+        The relative rounding of the samples.
     """
-
-    choice: Choice
-    application: Application
-    order: tuple[int, ...]
-    values: Array
-    level: int
-    beyond: int
-    grid: tuple[int, ...]
-    unit: float
-    precise: bool
-
-    def compute(self, levels: Levels, rows: Array, references: Sequence[Any], index: Array) -> Answers:
-        """Denormalize some rows; those that are not normalized are refused."""
-        asked = as_multiprecision(self.values[index]) if self.precise else self.values[index]
-        own = self.application.own(widened(rows), self.beyond)  # of normalized rows the decoupled ones are the same
-        is_moved = np.zeros(len(rows), dtype=np.bool_)
-        for j in range(self.level, self.beyond):
-            is_moved |= np.abs(own[:, j] - asked[:, j]) > max(_SAME, 64 * self.unit) * (1 + np.abs(asked[:, j]))
-        targets = asked[:, [j for j in self.order if j < asked.shape[1]]]
-        refused = self.application.undefined(own) | self._not_normalized(own, references)
-        is_asked, parts = np.ones(len(rows), dtype=np.bool_), list[tuple[Array, Answers]]()
-        is_asked[list(refused)] = False
-        for level, is_part in ((self.level, ~is_moved), (self.beyond, is_moved)):
-            if (which := np.flatnonzero(is_part & is_asked)).size:
-                way = levels if is_part is not is_moved else self.choice.levels(self.beyond, True, self.precise,
-                                                                                self.grid)
-                parts.append((which, self.application.denormalized(way, taken(rows, which), references, targets[which],
-                                                                   level, self.unit)))
-        if parts and parts[0][0].size == len(rows):
-            return parts[0][1]
-        values = np.full(rows.shape, np.nan, dtype=object if self.precise else np.float64)
-        residual = np.zeros(len(rows), dtype=values.dtype)
-        error = residual.copy() if self.precise else None
-        for which, found in parts:
-            values[which], residual[which] = found.values, found.residual
-            refused |= {int(which[r]): outcome for r, outcome in found.refusals.items()}
-            if error is not None:
-                error[which] = found.error
-        return Answers(values, residual, refused, error)
-
-    def _not_normalized(self, own: Array, references: Sequence[Any]) -> dict[int, Outcome]:
-        """Refuse rows that have not the reference values of a level."""
-        found: dict[int, Outcome] = {}
-        near = max(_NEAR, 1e4 * self.unit)
-        for value, j in zip(references, self.order, strict=True):
-            if j < self.level:
-                for r in np.flatnonzero(np.abs(own[:, j] - value) > near * (1 + abs(value))):
-                    told = (f"feature {j + 1}, {self.application.features[j].name}, is {float(own[r, j]):.6g}, and "
-                            f"{float(value):.6g} at level {self.level}; pass what plan.normalize(samples, level="
-                            f"{self.level}) returns")
-                    found.setdefault(int(r), Outcome(False, "not normalized", told))
-        return found
-
-
-def wanted_of(choice: Choice, order: tuple[int, ...], application: Application, batch: Batch, values: Any,
-              level: int | None, dps: int | None, unit: float) -> Wanted:
-    """Read the values for a batch at a level, None for as many levels as there are values; `unit` is its rounding."""
     try:
         wanted = np.asarray(values, dtype=object if dps else float)
     except (TypeError, ValueError) as error:
@@ -105,7 +57,44 @@ def wanted_of(choice: Choice, order: tuple[int, ...], application: Application, 
         raise InvalidInput(f"values of shape {wanted.shape} were given for samples of shape "
                            f"{(*batch.shape, *batch.grid)}; {(*batch.shape, size)} is expected, or fewer at the end, "
                            "one for each feature up to the level")
-    given = wanted.reshape(-1, count)
-    beyond = size if is_whole else k
+    given, beyond = wanted.reshape(-1, count), size if is_whole else k
     batch.bar(given[:, :beyond])
-    return Wanted(choice, application, order, given, k, beyond, batch.grid, max(unit, rounding(values, dps)), bool(dps))
+    unit = max(unit, rounding(values, dps))
+
+    def compute(levels: Levels, rows: Array, references: Sequence[Any], index: Array) -> Answers:
+        out, asked = widened(rows), as_multiprecision(given[index]) if dps else given[index]
+        own = application.own(out, beyond)  # of normalized rows the decoupled ones are the same
+        is_moved = np.zeros(len(rows), dtype=np.bool_)
+        for j in range(k, beyond):
+            is_moved |= np.abs(own[:, j] - asked[:, j]) > max(_SAME, 64 * unit) * (1 + np.abs(asked[:, j]))
+        targets = asked[:, [j for j in order if j < count]]
+        refused: dict[int, Outcome] = {}
+        for value, j in zip(references, order, strict=True):
+            for r in np.flatnonzero(np.abs(own[:, j] - value) > max(_NEAR, 1e4 * unit) * (1 + abs(value))
+                                    ) if j < k else ():
+                told = (f"feature {j + 1}, {application.features[j].name}, is {float(own[r, j]):.6g}, and "
+                        f"{float(value):.6g} at level {k}; pass what plan.normalize(samples, level={k}) returns")
+                refused.setdefault(int(r), Outcome(False, "not normalized", told))
+        refused = application.undefined(own) | refused
+        last = np.where(is_moved, beyond, k)  # where each row is, 0 where nothing is left to do
+        residual, error = np.zeros((2, len(rows)), dtype=out.dtype)
+        for start, end in reversed(application.spans):  # last feature first
+            last[list(refused)] = 0
+            if not (which := np.flatnonzero(last >= end)).size:
+                continue
+            way = levels if end <= k else choice.levels(beyond, bool(dps), batch.grid)
+            here, goals = taken(out, which), targets[which, :end]
+            found = way.route.at_once(here, references, goals, unit) if application.is_single else None
+            at = found or way.move(here, start, end, [*references[:start], *goals[:, start:].T])
+            out = placed(at.values, which, out)
+            residual[which] = np.maximum(residual[which], at.residual)
+            if at.error is not None:
+                error[which] = np.maximum(error[which], at.error)
+            refused |= {int(which[r]): outcome for r, outcome in at.refusals.items()}
+            last[which] = 0 if found is not None else last[which]
+        if refused:
+            out = out.copy()
+            out[list(refused)] = np.nan
+        return Answers(out, residual, refused, error if dps else None)
+
+    return k, compute

@@ -23,7 +23,7 @@ from symdecouple.decoupling.plan_facts import PlanFacts
 from symdecouple.decoupling.progress import Progress
 from symdecouple.decoupling.routes.levels import Levels
 from symdecouple.decoupling.routes.route import Answers
-from symdecouple.decoupling.running import Compute, batch_of, leaves_out_masked, with_exact_means
+from symdecouple.decoupling.running import answered, batch_of, leaves_out_masked
 from symdecouple.decoupling.transfer import Maps, Match
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.families.moments import MomentCoordinates
@@ -35,7 +35,7 @@ from symdecouple.numeric.paths.projection import least_move
 from symdecouple.numeric.samples.batch import NanPolicy, OnRefusal
 from symdecouple.numeric.samples.intake import check_choice, holds_more, take_numbers
 from symdecouple.numeric.samples.kinds import Outcomes, Quiet, Signal
-from symdecouple.numeric.samples.vectors import Batch, SampleAxis, widened
+from symdecouple.numeric.samples.vectors import SampleAxis, widened
 
 __all__ = ["Matching"]
 
@@ -53,14 +53,11 @@ class Matching(PlanFacts):
 
     __slots__ = ()
 
+    _run = answered
+
     if TYPE_CHECKING:
         normalize: Callable[..., Any]
         denormalize: Callable[..., Any]
-        _application: Application
-        _order: tuple[int, ...]
-
-        def _run(self, batch: Batch, shape: tuple[int, ...] | None, dps: int | None, on_refusal: OnRefusal,
-                 compute: Compute, level: int | None, progress: Progress | None) -> NDArray[Any] | Any: ...
 
     @leaves_out_masked
     def match(self, samples: Any, values: Any, *, axis: SampleAxis = "last", dps: int | None = None,
@@ -138,9 +135,8 @@ class Matching(PlanFacts):
     def _fine_values(self, samples: Any, *, axis: SampleAxis, on_refusal: OnRefusal, progress: Progress | None) -> Any:
         """`transform` in the small steps of `normalize`: values to 1e-12 where dozens of features leave it 1e-9."""
         batch = batch_of(self.choice, "transform", samples, axis, None)
-        compute = with_exact_means(lambda levels, rows, refs, _: (
-            self._application.on(batch.grid).decoupled(levels, rows, refs, is_fine=True)), batch, self.choice.leading)
-        return self._run(batch, (self._application.size,), None, on_refusal, compute, None, progress)
+        return self._run(batch, (self._application.size,), None, on_refusal, lambda levels, rows, refs, _: (
+            self._application.on(batch.grid).decoupled(levels, rows, refs, is_fine=True)), None, progress)
 
     @overload
     def own_values(self, samples: Any, *, axis: SampleAxis = ..., on_refusal: Signal = ...,

@@ -15,7 +15,7 @@ of its steps, in many digits by the adjoint equation.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
 from typing import Any, Literal, overload
 
@@ -26,25 +26,16 @@ from sympy import Expr
 from symdecouple.decoupling.application import Application
 from symdecouple.decoupling.attainable.ranges import Attainable, check_asked, intervals_of_any, intervals_of_rows
 from symdecouple.decoupling.attainable.reference import check_attainable
-from symdecouple.decoupling.checkpoint import Checkpoint
 from symdecouple.decoupling.choice import Choice, PathName
 from symdecouple.decoupling.colour_channels import Colour
-from symdecouple.decoupling.denormalizing import wanted_of
+from symdecouple.decoupling.denormalizing import denormalizer
 from symdecouple.decoupling.dependence import Dependent, OnDependence, dependent_features, without
 from symdecouple.decoupling.inner_order import inner_order, reordered
 from symdecouple.decoupling.matching import Matching
-from symdecouple.decoupling.progress import Progress, steps_told
+from symdecouple.decoupling.progress import Progress, told
 from symdecouple.decoupling.reference import reference_values
 from symdecouple.decoupling.report import Report, report_of
-from symdecouple.decoupling.running import (
-    GUARD,
-    Compute,
-    Running,
-    batch_of,
-    beside_offsets,
-    leaves_out_masked,
-    with_exact_means,
-)
+from symdecouple.decoupling.running import GUARD, batch_of, leaves_out_masked
 from symdecouple.decoupling.transfer import Match, transfer
 from symdecouple.decoupling.transferred import Transferred
 from symdecouple.decoupling.verdicts.closures import filled_with_values
@@ -56,7 +47,7 @@ from symdecouple.language.precision import at_digits
 from symdecouple.language.sample import x
 from symdecouple.numeric.perturbing import Perturbation, PerturbationKind, as_perturbation
 from symdecouple.numeric.samples.batch import NanPolicy, OnRefusal
-from symdecouple.numeric.samples.vectors import Batch, SampleAxis, rounding
+from symdecouple.numeric.samples.vectors import SampleAxis, rounding
 from symdecouple.tables.labelled import unlabelled
 
 __all__ = ["Plan", "decouple"]
@@ -118,17 +109,18 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName | Lit
     if features.parameters:
         raise InvalidInput(", ".join(sorted(map(str, features.parameters))) +
                            " must be bound to numbers before a plan: features.bind({...})")
-    with steps_told(progress, "decouple", 3) as tell:
+    with told(progress, "decouple", "steps") as telling:
+        tell = telling or (lambda *_: None)
         features, added, values = filled_with_values(features, reference, budget) if path == "closure" else (
             features, (), reference_values(features, reference))
-        tell(1)
+        tell(1, 3)
         if left_out := dependent_features(features, Application(features), dependent):
             features, values = without(left_out, features, values)
-        tell(2)
+        tell(2, 3)
         check_attainable(features, values)
         inner: PathName = "auto" if path == "closure" else path
         plan = plan_of(features, values, inner, budget, as_perturbation(perturb), left_out, added)
-        tell(3)
+        tell(3, 3)
     return plan
 
 
@@ -143,7 +135,6 @@ def plan_of(features: FeatureSet, values: tuple[Expr | None, ...], path: PathNam
     return Plan(features, values, choice, Application(features), order, perturbation, left_out, added)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Plan(Matching):
     """A nested normalization, level by level; made by `decouple`.
 
@@ -162,14 +153,7 @@ class Plan(Matching):
         What fills up the closure of the features, with `decouple(path="closure")`; they have columns and references.
     """
 
-    features: FeatureSet
-    reference: tuple[Expr | None, ...]
-    choice: Choice
-    _application: Application
-    _order: tuple[int, ...]
-    perturbation: Perturbation | None = None
-    left_out: tuple[Dependent, ...] = ()
-    added: tuple[Feature, ...] = ()
+    __slots__ = ()
 
     def __reduce__(self) -> tuple[Any, ...]:  # what it was made of: no compiled functions
         values = tuple(v if v is None else as_written(v, x, None) or v for v in self.reference)
@@ -224,10 +208,8 @@ class Plan(Matching):
         array (..., M)
         """
         batch = batch_of(self.choice, "transform", samples, axis, dps)
-        compute = with_exact_means(lambda levels, rows, refs, _: (
-            self._application.on(batch.grid).decoupled(levels, rows, refs)), batch, self.choice.leading)
-        return self._run(batch, (self._application.size,), dps, on_refusal, compute, None, progress,
-                         checkpoint=checkpoint)
+        return self._run(batch, (self._application.size,), dps, on_refusal, lambda levels, rows, refs, _: (
+            self._application.on(batch.grid).decoupled(levels, rows, refs)), None, progress, checkpoint=checkpoint)
 
     @leaves_out_masked
     def normalize(self, samples: Any, level: int | None = None, *, axis: SampleAxis = "last", dps: int | None = None,
@@ -276,9 +258,9 @@ class Plan(Matching):
             As in `normalize`.
         """
         batch = batch_of(self.choice, "denormalize", samples, axis, dps, centred=False)
-        wanted = wanted_of(self.choice, self._order, self._application.on(batch.grid), batch, values, level, dps,
-                           rounding(samples, dps))
-        return self._run(batch, None, dps, on_refusal, wanted.compute, wanted.level, progress)
+        k, compute = denormalizer(self.choice, self._order, self._application.on(batch.grid), batch, values, level, dps,
+                                  rounding(samples, dps))
+        return self._run(batch, None, dps, on_refusal, compute, k, progress)
 
     @leaves_out_masked
     def gradients(self, samples: Any, *, axis: SampleAxis = "last", dps: int | None = None,
@@ -292,9 +274,9 @@ class Plan(Matching):
             As in `transform`. With `dps` there are no gradients of black boxes.
         """
         batch = batch_of(self.choice, "gradients", samples, axis, dps)
-        compute = with_exact_means(lambda levels, rows, refs, _: (
-            self._application.on(batch.grid).gradients(levels, rows, refs)), batch, self.choice.leading, slope=True)
-        return self._run(batch, (self._application.size, *batch.grid), dps, on_refusal, compute, None, progress)
+        shape = self._application.size, *batch.grid
+        return self._run(batch, shape, dps, on_refusal, lambda levels, rows, refs, _: (
+            self._application.on(batch.grid).gradients(levels, rows, refs)), None, progress)
 
     def report(self, sample: Any, level: int | None = None, *, dps: int = 30) -> Report:
         """Return what a normalization imposed and what it reached, in float64 and in many digits.
@@ -372,17 +354,3 @@ class Plan(Matching):
         those that the target has itself; see `decoupling.transfer`."""
         return transfer(self._maps(match), unlabelled(source), unlabelled(target), axis=axis,
                         channel_axis=channel_axis, colour=colour, on_refusal=on_refusal, progress=progress)
-
-    # --- inside -------------------------------------------------------------------------------------------------
-
-    def _run(self, batch: Batch, shape: tuple[int, ...] | None, dps: int | None, on_refusal: OnRefusal,
-             compute: Compute, level: int | None, progress: Progress | None, *,
-             checkpoint: str | PathLike[str] | None = None) -> NDArray[Any] | Any:
-        key = level, shape is None, dps is not None, batch.grid
-        levels = self.choice.kept.get(key) or self.choice.levels(*key)
-        kept = None if checkpoint is None else Checkpoint.of(checkpoint, [
-            *self.features, self._order, *self.reference, self.path, self.perturbation, batch.means], batch)
-        values, applied = self.choice.values if dps else self.choice.floats, self._application.on(batch.grid)
-        compute = beside_offsets(compute, self.choice, batch, shape is None)
-        run = Running(levels, values, applied, dps, self.perturbation, kept)
-        return run(batch, shape, on_refusal, compute, progress)

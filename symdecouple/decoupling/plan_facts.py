@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sympy import Expr
 
+from symdecouple.decoupling.application import Application
 from symdecouple.decoupling.choice import Choice, PathName
 from symdecouple.decoupling.decoupled_names import card_of, declared_names, decoupled_names
 from symdecouple.decoupling.dependence import Dependent
@@ -28,16 +30,18 @@ if TYPE_CHECKING:
 __all__ = ["PlanFacts"]
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PlanFacts(Shown):
     """The questions about a plan that take no samples; the attributes are those of `Plan`."""
 
-    __slots__ = ()
     features: FeatureSet
     reference: tuple[Expr | None, ...]
     choice: Choice
-    perturbation: Perturbation | None
-    left_out: tuple[Dependent, ...]
-    added: tuple[Feature, ...]
+    _application: Application
+    _order: tuple[int, ...]
+    perturbation: Perturbation | None = None
+    left_out: tuple[Dependent, ...] = ()
+    added: tuple[Feature, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from symdecouple.errors import InvalidInput
 from symdecouple.numeric.features.expressions import Array
 from symdecouple.waiting import counted_line
 
-__all__ = ["EVERY", "Paced", "Progress", "Tell", "steps_told", "told"]
+__all__ = ["EVERY", "Paced", "Progress", "Tell", "told"]
 
 Tell: TypeAlias = Callable[[int, int], object]
 Progress: TypeAlias = Tell | bool
@@ -42,13 +42,6 @@ def told(progress: Progress | None, doing: str, unit: str = "samples") -> Iterat
     else:
         raise InvalidInput(f"progress={progress!r} was given; True, for a bar, or a function of the numbers done and "
                            "to do is expected")
-
-
-@contextmanager
-def steps_told(progress: Progress | None, doing: str, total: int) -> Iterator[Callable[[int], object]]:
-    """As `told`, for a known number of steps; what is yielded is called with the steps done, also for nobody."""
-    with told(progress, doing, "steps") as tell:
-        yield lambda done: None if tell is None else tell(done, total)
 
 
 class Paced:

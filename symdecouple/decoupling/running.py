@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial, wraps
+from functools import wraps
+from os import PathLike
 from typing import Any, Concatenate, TypeAlias, cast, get_args
 
 import mpmath
 import numpy as np
+from numpy.typing import NDArray
 
 from symdecouple.decoupling.application import Application
 from symdecouple.decoupling.checkpoint import Checkpoint
 from symdecouple.decoupling.choice import Choice
+from symdecouple.decoupling.counted import with_weights, without_masked
 from symdecouple.decoupling.labels import with_labels
-from symdecouple.decoupling.masked import with_missing_masked, without_masked
 from symdecouple.decoupling.offsets import middles
 from symdecouple.decoupling.precise import Precise
 from symdecouple.decoupling.progress import Paced, Progress, told
 from symdecouple.decoupling.routes.levels import Levels
 from symdecouple.decoupling.routes.route import Answers
-from symdecouple.decoupling.weighed import with_weights
 from symdecouple.errors import InvalidInput, Outcome
-from symdecouple.families.moments import MomentCoordinates
 from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.kernels.compile import as_part_of
@@ -37,10 +37,10 @@ from symdecouple.numeric.samples.kinds import GivesRows, P
 from symdecouple.numeric.samples.matrix import taken
 from symdecouple.numeric.samples.vectors import Batch, SampleAxis, widened
 
-__all__ = ["GUARD", "Compute", "Running", "batch_of", "beside_offsets", "leaves_out_masked", "with_exact_means"]
+__all__ = ["GUARD", "Compute", "Running", "answered", "batch_of", "leaves_out_masked"]
 
 GUARD = 15  # digits beyond those asked for, which the levels of a plan may lose
-_CHUNK = 2**18  # numbers that move together
+_CHUNK = 2**18  # numbers that move together; rows of mpmath numbers move alone
 _OF_DIGITS = "beyond ", "level ", "limit only", "no convergence", "critical point"  # or of what is asked for
 _MOST_DIGITS = 800  # a root takes 2 seconds then, and twice the digits eight times as long
 _OUT_OF_RANGE = Outcome(False, "out of range", "feature 1 is beyond float64, all others are there; use dps=")
@@ -52,70 +52,64 @@ Compute: TypeAlias = Callable[[Levels, Array, Sequence[Any], Array], Answers]
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """One call of a plan: its references are floats, with `dps` expressions; rows that are done may have a file."""
+    """One call of a plan: `compute` is asked about the rows of a batch, which become features, or samples again.
 
-    levels: Levels
-    reference: Sequence[Any]
+    The shape of an answer is None where it is a sample. Rows that are done may have a file.
+    """
+
+    choice: Choice
     application: Application
-    dps: int | None
     perturbation: Perturbation | None
+    levels: Levels
+    batch: Batch
+    shape: tuple[int, ...] | None
+    dps: int | None
+    compute: Compute
     checkpoint: Checkpoint | None = None
 
-    def __call__(self, batch: Batch, shape: tuple[int, ...] | None, on_refusal: OnRefusal, compute: Compute,
-                 progress: Progress | None) -> Any:
-        """Apply `compute` to the rows; what it refuses is NaN, and reported once."""
-        residual, error = np.full((2, len(batch.rows)), np.nan, dtype=batch.numbers)
-        is_feature = shape is not None and len(shape) == 1
-        with nullcontext() if self.dps is None else at_digits(self.dps + GUARD + _hidden_digits(batch.rows)):
-            given = self._targets()
+    def __call__(self, on_refusal: OnRefusal, progress: Progress | None) -> Any:
+        """Answer the rows; what is refused is NaN, and reported once."""
+        batch, n_samples = self.batch, self.batch.rows.shape[-1]
+        known = np.full((2, len(batch.rows)), np.nan, dtype=batch.numbers)  # residuals and errors
+        digits = nullcontext() if self.dps is None else at_digits(self.dps + GUARD + _hidden_digits(batch.rows))
+        with digits, nullcontext() if progress is None else told(progress, batch.name) as tell:
+            targets = self._targets()
             done = set() if self.checkpoint is None else self.checkpoint.restore(batch)
             asked = list(batch.open_rows())
             to_do = np.array([i for i in asked if i not in done], dtype=np.intp)
-            cost, n_samples = 1 if self.dps is None else _CHUNK, batch.rows.shape[-1]
-
-            def take(index: Array, among: int) -> None:
-                with as_part_of(among * n_samples):
-                    residual[index], error[index] = self._portion(batch, index, given, compute, is_feature)
-                done.update(map(int, index))
-
-            portions = _portions(to_do, cost, n_samples)
-            if progress is None and self.checkpoint is None:
-                for whole in portions:
-                    take(whole, len(whole))
-            else:
-                self._told(progress, batch, portions, len(asked), done, take)
-            result = batch.result(shape)
-        if self.dps:
-            with at_digits(self.dps), np.errstate(invalid="ignore"):  # NumPy tells of a NaN in an object array
-                rounded = np.frompyfunc(lambda v: +v, 1, 1)(result)
-                known = (each.reshape(batch.shape)[()] for each in (residual, error + mpmath.eps))
-                result = Precise.of(rounded, self.dps, *known)
-        return batch.deliver(result, on_refusal)
-
-    def _told(self, progress: Progress | None, batch: Batch, portions: Iterator[Array], total: int, done: set[int],
-              take: Callable[[Array, int], None]) -> None:
-        """Take portions cut by the clock; tell, and keep, how many rows are done."""
-        with told(progress, batch.name) as tell:
-            paced = Paced(tell, total, self.checkpoint is not None)
-            for whole in portions:
-                for index in paced.cut(whole):
-                    take(index, len(whole))
+            is_whole = tell is None and self.checkpoint is None  # nobody waits for portions
+            paced = None if is_whole else Paced(tell, len(asked), self.checkpoint is not None)
+            step = max(1, _CHUNK // max(1, n_samples)) if self.dps is None else 1
+            for whole in (to_do[i : i + step] for i in range(0, len(to_do), step)):
+                for index in [whole] if paced is None else paced.cut(whole):
+                    with as_part_of(len(whole) * n_samples):
+                        known[:, index] = self._portion(index, targets)
+                    if paced is None:
+                        continue
+                    done.update(index.tolist())
                     is_end = bool(index[-1] == whole[-1])
                     if self.checkpoint is not None and (is_end or paced.is_due()):
                         self.checkpoint.keep(batch, done)
                     paced.tell(len(done), is_end)
+            result = batch.result(self.shape)
+        if self.dps:
+            with at_digits(self.dps), np.errstate(invalid="ignore"):  # NumPy tells of a NaN in an object array
+                rounded = np.frompyfunc(lambda v: +v, 1, 1)(result)
+                known[1] += mpmath.eps
+                result = Precise.of(rounded, self.dps, *(each.reshape(batch.shape)[()] for each in known))
+        return batch.deliver(result, on_refusal)
 
-    def _portion(self, batch: Batch, index: Array, targets: Sequence[Any], compute: Compute, is_feature: bool
-                 ) -> tuple[Array, Array]:
+    def _portion(self, index: Array, targets: Sequence[Any]) -> Array:
         """Answer some rows, and return their residuals and errors; nothing else of what was computed is left."""
-        rows = taken(batch.rows, index)
-        found = compute(self.levels, self._numbers(rows), targets, index)
+        batch, rows = self.batch, taken(self.batch.rows, index)
+        is_feature = self.shape is not None and len(self.shape) == 1
+        found = self._found(rows, targets, index)
         if self.dps and any(o.reason.startswith(_OF_DIGITS) for o in found.refusals.values()):
             digits = max(map(_crowded_digits, rows)) + self.dps  # of the only row
             is_quick = self.levels.has_roots and self.levels.is_closed(self.application.size - 1)
             if mpmath.mp.dps < digits <= _MOST_DIGITS and is_quick:
                 with at_digits(digits):
-                    found = compute(self.levels, self._numbers(rows), self._targets(), index)
+                    found = self._found(rows, self._targets(), index)
         kept = np.full((2, len(index)), np.nan, dtype=batch.numbers)
         kept[0], kept[1] = found.residual, found.error
         batch.put_all(index, found.values)
@@ -130,19 +124,19 @@ class Running:
             else:
                 again[r] = RefusedRow(row.astype(np.float32) if batch.single else row, outcome, own)
         if again and self.perturbation is not None:
-            self._once_more(batch, index, again, partial(compute, self.levels), targets, kept)
-        return kept[0], kept[1]
+            self._once_more(self.perturbation, index, again, targets, kept)
+        return kept
 
-    def _once_more(self, batch: Batch, index: Array, again: dict[int, RefusedRow], compute: Callable[..., Answers],
+    def _once_more(self, perturbation: Perturbation, index: Array, again: dict[int, RefusedRow],
                    targets: Sequence[Any], kept: Array) -> None:
         """Try refused rows perturbed, and note what became of them; features that one has itself stay."""
-        assert self.perturbation is not None
-        second = SecondTry.of(self.perturbation, list(again.values()), batch.grid, batch.whole)
+        batch = self.batch
+        second = SecondTry.of(perturbation, list(again.values()), batch.grid, batch.whole)
         places = np.array(list(again), dtype=np.intp)
         known = np.full((2, len(second.rows)), np.nan, dtype=kept.dtype)
 
         def ask(rows: Array, which: Array) -> tuple[Array, dict[int, Outcome]]:
-            found = compute(self._numbers(rows), targets, index[places[second.owner[which]]])
+            found = self._found(rows, targets, index[places[second.owner[which]]])
             known[0, which], known[1, which] = found.residual, found.error
             are_features = second.refused[0].own is not None
             return found.values, {r: self.application.judged(rows[r], why, found.values[r] if are_features else None)
@@ -150,26 +144,59 @@ class Running:
 
         for r, tried in zip(again, second.tried(ask), strict=True):
             (batch.notes if tried.outcome.ok else batch.refusals)[int(index[r])] = tried.outcome
-            if tried.values is None:
-                continue
-            batch.put(int(index[r]), tried.values)
-            kept[:, r] = known[:, tried.place]
+            if tried.values is not None:
+                batch.put(int(index[r]), tried.values)
+                kept[:, r] = known[:, tried.place]
+
+    def _found(self, rows: Array, targets: Sequence[Any], index: Array) -> Answers:
+        """Compute for rows about 0 where features feel no offset, and put right what only the numbers given tell."""
+        feels_none = not self.choice.feels_no_shift and self.choice.feel_no_offset(self.batch.grid)
+        rows = as_multiprecision(rows) if self.dps else widened(rows) if feels_none or self.shape is None else rows
+        middle = middles(rows) if feels_none else np.zeros(1)
+        found = self.compute(self.levels, rows - middle if middle.any() else rows, targets, index)
+        known = self.batch.means
+        means = {r: known[i] for r, i in enumerate(index.tolist()) if i in known} if known else {}
+        if self.shape is None:
+            for r, mean in means.items() if feels_none else ():
+                middle[r] += float(mean - sum(map(Fraction, rows[r].tolist())) / rows.shape[1])  # taken off before
+            found = replace(found, values=found.values + middle) if middle.any() else found
+            return found if self.dps else _without_merged(rows, found)
+        if (leading := self.choice.leading) is None:
+            return found
+        is_slope = len(self.shape) > 1
+        for r, mean in means.items():  # the first column is the only one that feels a shift
+            each = leading.first_at(mean, mpmath.mp.dps if self.dps else 2 * GUARD)
+            value, derivative = map(mpmath.mpmathify if self.dps else float, each)
+            found.values[r, 0] = derivative / rows.shape[1] if is_slope else value
+            if not is_slope and not mpmath.isfinite(value):
+                found.values[r, 0] = np.nan
+                found.refusals.setdefault(r, _OUT_OF_RANGE)
+        return found
 
     def _targets(self) -> Sequence[Any]:
         """The references, at the working precision."""
         if not self.dps:
-            return self.reference
-        return [None if v is None else mpmath.mpmathify(v.evalf(mpmath.mp.dps)) for v in self.reference]
+            return self.choice.floats
+        return [None if v is None else mpmath.mpmathify(v.evalf(mpmath.mp.dps)) for v in self.choice.values]
 
-    def _numbers(self, rows: Array) -> Array:
-        return as_multiprecision(rows) if self.dps else rows
+
+def answered(plan: Any, batch: Batch, shape: tuple[int, ...] | None, dps: int | None, on_refusal: OnRefusal,
+             compute: Compute, level: int | None, progress: Progress | None, *,
+             checkpoint: str | PathLike[str] | None = None) -> NDArray[Any] | Any:
+    """Answer the rows of a batch by a plan, at the levels up to one, or, for features, at all."""
+    choice, key = plan.choice, (level, dps is not None, batch.grid)
+    kept = None if checkpoint is None else Checkpoint.of(checkpoint, [
+        *plan.features, plan._order, *plan.reference, plan.path, plan.perturbation, batch.means], batch)
+    run = Running(choice, plan._application.on(batch.grid), plan.perturbation,
+                  choice.kept.get(key) or choice.levels(*key), batch, shape, dps, compute, kept)
+    return run(on_refusal, progress)
 
 
 def leaves_out_masked(method: Callable[Concatenate[Any, Any, P], Any]) -> GivesRows[P]:
     """Let a method of a plan answer samples whose entries count differently: masked, missing, or with weights.
 
-    Masked entries are left out (`without_masked`), NaN by ``nan_policy="omit"`` in the same way, and `weights` say how
-    often each one counts (`with_weights`); those that have labels, or groups, get theirs back (`with_labels`). The
+    Masked entries are left out, NaN by ``nan_policy="omit"`` in the same way, and `weights` say how often each one
+    counts (`counted`); those that have labels, or groups, get theirs back (`with_labels`). The
     method itself knows none of them. What `on_refusal` is not, is refused.
     """
 
@@ -186,14 +213,8 @@ def leaves_out_masked(method: Callable[Concatenate[Any, Any, P], Any]) -> GivesR
             return with_labels(method, self, samples, *arguments, **options, **counted, weights=weights)
         if weights is not None:
             return with_weights(method, self, samples, weights, nan_policy, *arguments, **options)
-        if nan_policy != "propagate":
-            found = with_missing_masked(method.__name__, samples, nan_policy, options.get("axis", "last"),
-                                        self.choice.filter_ndim or 1)
-            if found is not samples:
-                is_plain = not isinstance(samples, np.ma.MaskedArray)
-                return without_masked(method, self, found, *arguments, is_filled=is_plain, **options)
-        if np.ma.is_masked(samples):
-            return without_masked(method, self, samples, *arguments, **options)
+        if nan_policy != "propagate" or np.ma.is_masked(samples):
+            return without_masked(method, self, samples, nan_policy, *arguments, **options)
         return method(self, samples, *arguments, **options)
 
     return cast("GivesRows[P]", answer)
@@ -216,54 +237,14 @@ def batch_of(choice: Choice, name: str, samples: Any, axis: SampleAxis, dps: int
     return batch
 
 
-def with_exact_means(compute: Compute, batch: Batch, leading: MomentCoordinates | None, slope: bool = False) -> Compute:
-    """Let the first column, the only one that feels a shift, come of the exact means of rows that were centred."""
-    if leading is None or not batch.means:
-        return compute
-
-    def computed(levels: Levels, rows: Array, refs: Sequence[Any], index: Array) -> Answers:
-        found = compute(levels, rows, refs, index)
-        for r, i in enumerate(map(int, index)):
-            if i in batch.means:
-                is_precise = rows.dtype == object
-                each = leading.first_at(batch.means[i], mpmath.mp.dps if is_precise else 2 * GUARD)
-                value, derivative = map(mpmath.mpmathify if is_precise else float, each)
-                found.values[r, 0] = derivative / rows.shape[1] if slope else value
-                if not slope and not mpmath.isfinite(value):
-                    found.values[r, 0] = np.nan
-                    found.refusals.setdefault(r, _OUT_OF_RANGE)
+def _without_merged(rows: Array, found: Answers) -> Answers:
+    """Refuse samples whose entries differ and come to one number, as `stats.match` does."""
+    merged = np.flatnonzero(found.values.min(axis=1) == found.values.max(axis=1))
+    merged = merged[rows[merged].min(axis=1) < rows[merged].max(axis=1)]
+    if not merged.size:
         return found
-
-    return computed
-
-
-def beside_offsets(compute: Compute, choice: Choice, batch: Batch, are_samples: bool) -> Compute:
-    """Compute for rows about 0 where features feel no offset; samples get theirs back, and are refused where entries
-    that differ come to one number, as by `stats.match`."""
-    feels_none = not choice.feels_no_shift and choice.feel_no_offset(batch.grid)
-    if not (feels_none or are_samples):
-        return compute
-
-    def computed(levels: Levels, rows: Array, refs: Sequence[Any], index: Array) -> Answers:
-        rows = widened(rows)
-        middle = middles(rows) if feels_none else np.zeros(1)
-        found = compute(levels, rows - middle if middle.any() else rows, refs, index)
-        if not are_samples:
-            return found
-        if feels_none:
-            for r, mean in ((r, batch.means[i]) for r, i in enumerate(map(int, index)) if i in batch.means):
-                middle[r] += float(mean - sum(map(Fraction, rows[r].tolist())) / rows.shape[1])  # taken off before
-            found = replace(found, values=found.values + middle) if middle.any() else found
-        if rows.dtype == object:
-            return found
-        merged = np.flatnonzero(found.values.min(axis=1) == found.values.max(axis=1))
-        merged = merged[rows[merged].min(axis=1) < rows[merged].max(axis=1)]
-        if not merged.size:
-            return found
-        found.values[merged] = np.nan
-        return replace(found, refusals={**dict.fromkeys(merged.tolist(), _MERGED), **found.refusals})
-
-    return computed
+    found.values[merged] = np.nan
+    return replace(found, refusals={**dict.fromkeys(merged.tolist(), _MERGED), **found.refusals})
 
 
 def _hidden_digits(rows: Array) -> int:
@@ -289,9 +270,3 @@ def _crowded_digits(row: Array) -> int:
 
 def _bits(value: Any) -> int:
     return int(value.numerator.bit_length() - value.denominator.bit_length()) if value else 0
-
-
-def _portions(rows: Array, cost: int, n_samples: int) -> Iterator[Array]:
-    """Rows that move together; in high precision (at a higher cost each) one by one."""
-    step = max(1, _CHUNK // max(1, n_samples * cost))
-    return (rows[i : i + step] for i in range(0, len(rows), step))

@@ -4,6 +4,7 @@ import warnings
 from fractions import Fraction
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -196,3 +197,25 @@ def test_filters_refuse_samples_with_missing_values() -> None:
     values, outcomes = FILTERS.transform(pictures, nan_policy="omit", on_refusal="return")
     assert [o.reason for o in outcomes] == ["", "missing entries"] and np.isnan(values[1]).all()
     assert np.isfinite(values[0]).all()
+
+
+def test_gradients_in_many_digits_keep_them_beside_masks_and_counts() -> None:
+    """Those of the row alone; of two copies of an entry, their sum."""
+    plan, row = PLANS["raw moments"], [1, 2, 4, 7, 11]
+    masked = np.ma.masked_array([*row, 5], [0, 0, 0, 0, 0, 1])
+    alone, twice = plan.gradients(row, dps=30), plan.gradients([1, 2, 2, 4, 7, 11], dps=30)
+    counted = plan.gradients(row, dps=30, weights=[1, 2, 1, 1, 1])
+    with mpmath.workdps(40):
+        assert np.abs(np.ma.getdata(plan.gradients(masked, dps=30))[:, :5] - alone).max() == 0
+        expected = np.concatenate([twice[:, :1], twice[:, 1:2] + twice[:, 2:3], twice[:, 3:]], axis=1)
+        assert np.abs(counted - expected).max() < 1e-28
+
+
+def test_what_a_refusal_keeps_of_missing_entries_is_nan_as_what_is_returned() -> None:
+    holed = X.copy()
+    holed[0, 1], holed[1] = np.nan, 7.0
+    with pytest.raises(Refused) as error:
+        MOMENTS.gradients(holed, nan_policy="omit", on_refusal="raise")
+    assert type(error.value.partial) is np.ndarray
+    assert np.array_equal(error.value.partial, MOMENTS.gradients(holed, nan_policy="omit", on_refusal="return")[0],
+                          equal_nan=True)

@@ -176,7 +176,7 @@ def intervals_of_rows(choice: Choice, batch: Batch, values: Any) -> Attainable:
     found = [[] for _ in fit] if counted is None else counted.of_rows(rows[fit], batch.grid)
     own = np.asarray(values, dtype=np.float64).reshape(len(rows), size)
     found_by: list[FoundBy] = [] if counted is None else [counted.found_by] * count
-    levels = choice.levels(choice.level(None), True, False, batch.grid)
+    levels = choice.levels(choice.level(None), False, batch.grid)
     for start, end in choice.spans:
         if start < count:
             continue

@@ -8,7 +8,6 @@ last first, all at once in the spectrum (`numeric.energies.inverse`).
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from symdecouple.decoupling.routes.route import Answers, AtLevel, Leading, Route
+from symdecouple.decoupling.routes.route import Answers, AtLevel, Route
 from symdecouple.errors import Outcome
 from symdecouple.families.quadratic import QuadraticForms
 from symdecouple.numeric.energies.frequencies import Bands
+from symdecouple.numeric.energies.gradients import DecoupledEnergies
 from symdecouple.numeric.energies.inverse import returned
 from symdecouple.numeric.energies.normalization import Energies
 from symdecouple.numeric.features.expressions import Array
@@ -32,20 +32,12 @@ _APART = 1e-6  # relative; a sample that is farther from what was asked for is n
 
 
 @dataclass(frozen=True, slots=True)
-class AlongForms(Route, ABC):
+class AlongForms(Route):
     """What routes along the flows of leading features have in common that are quadratic, on samples of one grid."""
 
     forms: QuadraticForms
     grid: tuple[int, ...]
     beyond: Route
-
-    def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
-        """As in `Route`."""
-        return self._imposed(rows, k, targets) if k <= len(self.forms) else self.beyond.impose(rows, k, targets)
-
-    @abstractmethod
-    def _imposed(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
-        """The same for levels of the forms."""
 
     def _goals(self, targets: Iterable[Any], number: Callable[[Any], Any]) -> list[Any]:
         """Targets of features, numbers or arrays, as those of the mean and of forms without constants."""
@@ -57,31 +49,36 @@ class EnergyRoute(AlongForms):
 
     __slots__ = ()
 
-    def _imposed(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
+    def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
+        """As in `Route`."""
+        if k > len(self.forms):
+            return self.beyond.impose(rows, k, targets)
         goals, wrong = self._asked(len(rows), targets[:k])
         with np.errstate(all="ignore"):  # what is not finite is refused
             found = of_forms(self.forms, self.grid).normalize(rows, goals)
         refusals = _refused(found.values, {**found.refusals, **wrong}, f"level {k} takes the sample beyond float64")
-        return AtLevel(found.values, found.residual, refusals, pullback=found.pullback)
+        return AtLevel(found.values, found.residual, refusals, back=lambda c: (np.array([*map(found.pullback, c)]), 0))
 
-    def gradients(self, rows: Array, targets: Sequence[Any]) -> Leading:
-        """As in `Route`; each is one transform, made where it stays."""
-        return self.values(rows, targets)
-
-    def values(self, rows: Array, targets: Sequence[Any], is_fine: bool = True) -> Leading:
+    def values(self, rows: Array, targets: Sequence[Any], is_fine: bool = True) -> Answers:
         """As in `Route`, for the features of all forms."""
+        found, slopes, shifts = self._decoupled(rows, targets)
+        return Answers(slopes * found.values + shifts, found.residual, found.refusals)
+
+    def gradients(self, rows: Array, targets: Sequence[Any]) -> Answers:
+        """As in `Route`; each is one transform, made where it stays."""
+        found, slopes, _ = self._decoupled(rows, targets)
+        out = found.gradients()
+        for j in np.flatnonzero(slopes != 1):
+            out[:, j] *= slopes[j]
+        return Answers(out, found.residual, found.refusals)
+
+    def _decoupled(self, rows: Array, targets: Sequence[Any]) -> tuple[DecoupledEnergies, Array, Array]:
+        """The forms of all levels, and what makes features of them: slopes and constants."""
         rows = widened(rows)
         goals, _ = self._asked(len(rows), targets[: len(self.forms) - 1])
         with np.errstate(all="ignore"):
             found = of_forms(self.forms, self.grid).decouple(rows, goals)
-        slopes, shifts = np.array(self.forms.scales, dtype=np.float64).T
-
-        def write(out: Array) -> None:
-            found.gradients(out)
-            for j in np.flatnonzero(slopes != 1):
-                out[:, j] *= slopes[j]
-
-        return Leading(slopes * found.values + shifts, found.residual, found.refusals, write=write)
+        return found, *np.array(self.forms.scales, dtype=np.float64).T
 
     def at_once(self, rows: Array, references: Sequence[Any], targets: Array, unit: float) -> Answers | None:
         """As in `Route`, for as many features as there are forms; what rounding became in a row is refused where it is
@@ -123,9 +120,9 @@ class EnergyRoute(AlongForms):
         with np.errstate(all="ignore"):
             values = self.values(after, references).values[:, :k]
             apart = np.abs(values - targets) / (1 + np.abs(targets))
-            kernel = self._imposed(before, k, references).values
+            kernel = self.impose(before, k, references).values
             size = np.maximum(kernel.max(axis=1), -kernel.min(axis=1))
-            kernel -= self._imposed(after, k, references).values
+            kernel -= self.impose(after, k, references).values
             between = np.maximum(kernel.max(axis=1), -kernel.min(axis=1))
             return np.asarray(np.maximum(apart.max(axis=1), between / size))
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from sympy import Expr, Symbol, diff, lambdify, sqrt
 
-from symdecouple.decoupling.routes.route import AtLevel, Leading, Route
+from symdecouple.decoupling.routes.route import Answers, AtLevel, Route
 from symdecouple.errors import Outcome
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.numeric.features.expressions import Array
@@ -52,15 +52,15 @@ class MomentRoute(Route):
     own: int = 3
     _known: dict[Any, Any] = field(default_factory=dict, repr=False)  # of features and targets; SymPy compares slowly
 
-    def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
-        """As in `Route`."""
+    def impose(self, rows: Array, k: int, targets: Sequence[Any], weights: Array | None = None) -> AtLevel:
+        """As in `Route`; rows may have weights, (R, N), and then no way back."""
         rows = widened(rows)
         if not 0 < k <= min(self.own, len(self.coordinates)):
             return self.beyond.impose(rows, k, targets)
         with np.errstate(all="ignore"):
             found = [np.broadcast_to(c, len(rows)).astype(float) for c in self.coordinates.coordinates(targets[:k])]
             unit = found[1][:, None] if k > 1 else np.ones((len(rows), 1))
-            z, slope, residual, refusals = _standard(rows, k, found)
+            z, slope, residual, refusals = _standard(rows, k, found, weights)
             values = unit * z
             values += found[0][:, None]
         refusals |= _impossible(found, targets, k) if k > 1 else {}
@@ -69,15 +69,15 @@ class MomentRoute(Route):
         refusals = {int(r): _BEYOND for r in np.flatnonzero(beyond)} | refusals
         values[list(refusals)] = np.nan
 
-        def pullback(covectors: Array) -> Array:
-            free = project(z, project(z, covectors[None], k), k)[0]  # the first leaves rounding
-            return np.asarray(unit * slope * free)
+        def back(covectors: Array) -> tuple[Array, Any]:
+            free = [project(z, project(z, one[None], k), k)[0] for one in covectors]  # the first leaves rounding
+            return unit * slope * np.array(free), 0
 
-        return AtLevel(values, residual, refusals, pullback=pullback)
+        return AtLevel(values, residual, refusals, back=back)
 
     # --- all leading features at once: what `stats` computes ---
 
-    def values(self, rows: Array, targets: Sequence[Any], is_fine: bool) -> Leading | None:
+    def values(self, rows: Array, targets: Sequence[Any], is_fine: bool) -> Answers | None:
         """As in `Route`; None as well where a target is missing, or no sample has them. The last one does not count."""
         count = self.count
         point = None if is_fine else self._point(tuple(targets[: count - 1]))
@@ -85,15 +85,16 @@ class MomentRoute(Route):
             return None
         matrix, compiled = SampleMatrix.of(rows), moment_path_kernel.KERNELS.are_wanted(rows.size)
         found, refusals = _all_there(matrix, count, point, compiled)
-        return Leading(self._features(found, point), np.full(len(rows), np.nan), refusals)
+        return Answers(self._features(found, point), np.full(len(rows), np.nan), refusals)
 
-    def standardized(self, matrix: SampleMatrix, targets: Sequence[Any]) -> RowValues | None:
-        """Return mean, variance and standardized decoupled moments of rows that may have weights; None as in `values`.
+    def standardized(self, matrix: SampleMatrix, targets: Sequence[Any]) -> RowValues:
+        """Return mean, variance and standardized decoupled moments of rows that may have weights.
 
         `features_of` makes features of them.
         """
         point = self._point(tuple(targets[: self.count - 1]))
-        return None if point is None else RowValues(*_all_there(matrix, self.count, point))
+        assert point is not None, "moments without references are no plan"
+        return RowValues(*_all_there(matrix, self.count, point))
 
     def features_of(self, standardized: Array, targets: Sequence[Any]) -> Array:
         """Return leading decoupled features from mean, variance and standardized decoupled moments, (R, K)."""
@@ -103,35 +104,30 @@ class MomentRoute(Route):
 
     def at_level(self, rows: Array, weights: Array, k: int, targets: Sequence[Any]) -> tuple[Array, dict[int, Outcome]]:
         """Return rows with weights, (R, N), at level k, and the rows that do not come there."""
-        if k == 0:
-            return rows, {}
+        if k <= 3:
+            at = self.impose(rows, k, targets, weights)
+            return at.values, at.refusals
         point = self._point(tuple(targets[:k]))
         assert point is not None
-        unit, goal = (point[1] if k > 1 else 1.0), _goal(point)
-        if k <= 3:
-            z, _, _, refusals = _standard(rows, k, point, weights)
-        else:
-            ladder, z = climb(rows, k + 1, goal, weights=weights), np.full(rows.shape, np.nan)
-            refusals = dict(ladder.refusals)
-            for j, which, followed in ladder.levels:
-                if j == k:
-                    z[which] = followed.values
-        values: Array = point[0] + unit * z
-        values[list(refusals)] = np.nan
-        return values, refusals
+        ladder, values = climb(rows, k + 1, _goal(point), weights=weights), np.full(rows.shape, np.nan)
+        for j, which, followed in ladder.levels:
+            if j == k:
+                values[which] = point[0] + point[1] * followed.values
+        values[list(ladder.refusals)] = np.nan
+        return values, dict(ladder.refusals)
 
     def weighed_gradients(self, rows: Array, weights: Array, targets: Sequence[Any]
                           ) -> tuple[Array, dict[int, Outcome]]:
         """Return the gradients of the features at rows with weights, (R, K, N), and the rows that lack some."""
         found = self.gradients(rows, targets, weights)
-        assert found is not None and found.gradients is not None
-        lost = np.flatnonzero(~np.isfinite(found.gradients).all(axis=(1, 2)))
-        return found.gradients, {**dict.fromkeys(lost.tolist(), _NO_SLOPE), **found.refusals}
+        assert found is not None
+        lost = np.flatnonzero(~np.isfinite(found.values).all(axis=(1, 2)))
+        return found.values, {**dict.fromkeys(lost.tolist(), _NO_SLOPE), **found.refusals}
 
     def _features(self, found: Array, point: Sequence[float]) -> Array:
         return np.array([self._feature(k, point, found[:, k - 1]) for k in range(1, self.count + 1)]).T
 
-    def gradients(self, rows: Array, targets: Sequence[Any], weights: Array | None = None) -> Leading | None:
+    def gradients(self, rows: Array, targets: Sequence[Any], weights: Array | None = None) -> Answers | None:
         """As in `values`."""
         count = self.count
         point = self._point(tuple(targets[: count - 1]))
@@ -142,7 +138,7 @@ class MomentRoute(Route):
             factor = self._feature(k, point, found.values[:, k - 1], order=1)
             if (factor != 1).any():
                 found.gradients[:, k - 1] *= factor[:, None]
-        return Leading(found.values, np.full(len(rows), np.nan), found.refusals, gradients=found.gradients)
+        return Answers(found.gradients, np.full(len(rows), np.nan), found.refusals)
 
     @property
     def count(self) -> int:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import mpmath
 import numpy as np
 
-from symdecouple.decoupling.routes.route import AtLevel, Route, StepAdjoint, each_row, placed, rows_left
+from symdecouple.decoupling.routes.route import AtLevel, Route, each_row, placed, rows_left
 from symdecouple.errors import Outcome
 from symdecouple.families.filter_moments import FilterMoments, recognize_filter_moments
 from symdecouple.families.moments import MomentCoordinates
@@ -26,25 +26,13 @@ from symdecouple.numeric.precision.certain_refusals import certainly_refused, ju
 from symdecouple.numeric.precision.path import PreciseImposed, follow_mp
 from symdecouple.numeric.precision.path_adjoint import pullback_mp
 
-__all__ = ["Followed", "NarrowRoute"]
+__all__ = ["NarrowRoute"]
 
 _RTOL = 1e-12  # of a step: three digits below the 1e-9 that paths are held to
 _MANY, _RTOL_OF_MANY = 16, 5e-9  # dozens of levels of thousands of samples: a step or two each
 _FINE, _FINE_ROUNDINGS = 2e-15, 8.0  # for samples asked for themselves: they are rounded as much
 _LONG = 2**10  # samples of a row, from where on what it computes takes longer than what calls it
 _SPARE = 8  # of the digits of the caller: the path has guard digits of its own
-
-
-class Followed(NamedTuple):
-    """Sample vectors after one narrow path each; fields as in `AtLevel` and `StepAdjoint`."""
-
-    values: Array
-    residual: Array
-    error: Array | None
-    refusals: dict[int, Outcome]
-    back: Callable[[Array], tuple[Array, Array]]
-    stopped: dict[int, Outcome]
-    pace: Array | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +64,8 @@ class NarrowRoute(Route):
             t[r] if np.ndim(t) else t for t in goals], seen) for r, seen in found.refusals.items()}}
         stopped: dict[int, Outcome] = {}
 
-        def back(covectors: Array) -> tuple[Array, Array]:
+        def back(covectors: Array) -> tuple[Array, Any]:
+            assert found.back is not None
             out, lost = covectors.copy(), np.zeros(len(at.values), dtype=at.values.dtype)
             out[:, which], lost[which] = found.back(covectors[:, which])
             stopped.update((int(which[r]), outcome) for r, outcome in found.stopped.items())
@@ -85,12 +74,12 @@ class NarrowRoute(Route):
         error = None if at.error is None or found.error is None else at.error[which] + found.error
         return AtLevel(
             placed(found.values, which, at.values), placed(found.residual, which, at.residual), refusals,
-            None if error is None else placed(error, which, at.error), adjoint=StepAdjoint(at, back, stopped),
-            pace=None if found.pace is None else placed(found.pace, which, np.ones(len(at.values))))
+            None if error is None else placed(error, which, at.error), back, at, stopped,
+            None if found.pace is None else placed(found.pace, which, np.ones(len(at.values))))
 
     def follow(self, rows: Array, k: int, targets: Sequence[Any], keep: bool = False, is_fine: bool = False,
-               pace: Array | None = None) -> Followed:
-        """Follow the narrow paths of rows, (R, N), none of them refused.
+               pace: Array | None = None) -> AtLevel:
+        """Follow the narrow paths of rows, (R, N), none of them refused; where they came `before` is not known here.
 
         In small steps a row that does not arrive takes the usual ones, so that what is refused is the same.
         """
@@ -105,7 +94,7 @@ class NarrowRoute(Route):
         usual = self._in_steps(self.path, rows[again], k, [t[again] if np.ndim(t) else t for t in targets], False,
                                moment_path.FINE)
         found.values[again], found.residual[again] = usual.values, usual.residual
-        return found._replace(refusals={again[r]: outcome for r, outcome in usual.refusals.items()})
+        return replace(found, refusals={again[r]: outcome for r, outcome in usual.refusals.items()})
 
     def _judged(self, row: Array, k: int, targets: Sequence[Any], seen: Outcome) -> Outcome:
         """Why a row is refused: by its ties; and where digits ran out on a path asked for by name, what was passed by.
@@ -121,18 +110,18 @@ class NarrowRoute(Route):
         return replace(seen, detail=f'{seen.detail}; or leave it to path="auto", which has a closed form here')
 
     def _in_steps(self, path: NarrowPath, rows: Array, k: int, targets: Sequence[Any], keep: bool, of_moments: float,
-                  pace: Array | None = None) -> Followed:
+                  pace: Array | None = None) -> AtLevel:
         if self.moments is not None and 3 <= k <= len(self.moments):
             return self._moment(self.moments, rows, k, targets, keep, of_moments)
         held = np.empty((len(rows), k - 1))
         for j in range(k - 1):
             held[:, j] = targets[j]
         found = path.follow(rows, k, targets[k - 1], held=held, store=keep, pace=pace)
-        return Followed(found.values, found.residual, None, dict(found.refusals),
-                        lambda c: (adjoint.pullback(found, c), np.zeros(len(rows))), {}, found.pace)
+        return AtLevel(found.values, found.residual, dict(found.refusals), pace=found.pace,
+                       back=lambda c: (adjoint.pullback(found, c), 0))
 
     def _moment(self, moments: MomentCoordinates, rows: Array, k: int, targets: Sequence[Any], keep: bool,
-                rtol: float) -> Followed:
+                rtol: float) -> AtLevel:
         point = [np.broadcast_to(c, len(rows)).astype(float) for c in moments.coordinates(targets[:k])]
         mean, deviation = point[0][:, None], point[1][:, None]
         held = np.array([np.zeros(len(rows)), np.ones(len(rows)), *point[2 : k - 1]])
@@ -141,10 +130,10 @@ class NarrowRoute(Route):
         found = moment_path.follow(standard, k, point[k - 1], held=held, rtol=rtol, store=keep)
         values = deviation * found.values
         values += mean
-        return Followed(values, found.residual, None, dict(found.refusals),
-                        lambda c: (moment_adjoint.pullback(found, c), np.zeros(len(rows))), {})
+        return AtLevel(values, found.residual, dict(found.refusals),
+                       back=lambda c: (moment_adjoint.pullback(found, c), 0))
 
-    def _precisely(self, rows: Array, k: int, targets: Sequence[Any], keep: bool) -> Followed:
+    def _precisely(self, rows: Array, k: int, targets: Sequence[Any], keep: bool) -> AtLevel:
         kept: dict[int, PreciseImposed] = {}
         features = getattr(self.path.features, "compiled", self.path.features)  # none of k is a black box here
         digits = max(1, mpmath.mp.dps - _SPARE)
@@ -159,8 +148,8 @@ class NarrowRoute(Route):
             kept[r] = found
             return found.values, found.residual, found.error
 
-        at, stopped = each_row(rows, targets, one), dict[int, Outcome]()
-        return Followed(at.values, at.residual, at.error, at.refusals, lambda c: _carried(kept, c, stopped), stopped)
+        stopped: dict[int, Outcome] = {}
+        return replace(each_row(rows, targets, one), back=lambda c: _carried(kept, c, stopped), stopped=stopped)
 
 
 def _carried(paths: dict[int, PreciseImposed], covectors: Array, stopped: dict[int, Outcome]) -> tuple[Array, Array]:

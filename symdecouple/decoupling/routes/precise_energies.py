@@ -35,7 +35,10 @@ class PreciseEnergyRoute(AlongForms):
 
     __slots__ = ()
 
-    def _imposed(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
+    def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
+        """As in `Route`."""
+        if k > len(self.forms):
+            return self.beyond.impose(rows, k, targets)
         energies = _of_forms(self.forms, self.grid, mpmath.mp.prec)
         found: dict[int, PreciseLevel] = {}
 
@@ -46,14 +49,15 @@ class PreciseEnergyRoute(AlongForms):
             found[r] = level
             return level.values, level.residual, level.error
 
-        def pullback(covectors: Array) -> Array:
-            out = np.full(rows.shape, mpmath.nan, dtype=object)
+        def back(covectors: Array) -> tuple[Array, Any]:
+            out = np.full(covectors.shape, mpmath.nan, dtype=object)
             for r, level in found.items():
-                if all(map(mpmath.isfinite, covectors[r])):
-                    out[r] = level.pullback(covectors[r])
-            return out
+                for j, each in enumerate(covectors[:, r]):
+                    if all(map(mpmath.isfinite, each)):
+                        out[j, r] = level.pullback(each)
+            return out, 0
 
-        return replace(each_row(rows, targets[:k], one), pullback=pullback)
+        return replace(each_row(rows, targets[:k], one), back=back)
 
     def at_once(self, rows: Array, references: Sequence[Any], targets: Array, unit: float) -> AtLevel | None:
         """Bring decoupled features 1..k of rows at level k to targets, (R, k): as `EnergyRoute`, to all digits."""

@@ -1,6 +1,6 @@
 r"""From samples to levels: the routes of one plan, one behind the other, and what they return of the rows of a batch.
 
-A `Route` is asked five questions. What it does not know itself, it asks the route behind it. What a level returns
+A `Route` is asked five questions. Levels that it lacks, it asks the route behind it for. What a level returns
 (`AtLevel`) knows how to carry gradients back. Along closed forms that is Theorem F,
 
 .. math:: \nabla (f \circ N_k)(x) = D^T P_\perp \nabla f(N_k(x))
@@ -27,8 +27,7 @@ from symdecouple.numeric.precision.certain_refusals import judged_by_ties
 from symdecouple.numeric.precision.collocation import NoSlope, finite
 from symdecouple.numeric.precision.path import size, spread
 
-__all__ = ["Answers", "AtLevel", "Leading", "OrbitRoute", "Route", "StepAdjoint", "each_row", "off", "placed",
-           "rows_left"]
+__all__ = ["Answers", "AtLevel", "OrbitRoute", "Route", "each_row", "off", "placed", "rows_left"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,53 +60,25 @@ class AtLevel(Answers):
 
     Attributes
     ----------
-    pullback : callable or None
-        Takes gradients at `values`, (R, N), of functions of them; returns those at the samples, (R, N). None where
-        these are the same, the samples came from another level, or the way was not kept.
-    adjoint : StepAdjoint or None
-        The way back to another level, where the samples came from there.
+    back : callable or None
+        Takes gradients at `values`, (c, R, N), of functions of them; returns those at the rows `before`, with an
+        estimate of their errors relative to their sizes, (R,) or 0. None where the rows are the samples themselves.
+    before : AtLevel or None
+        The level that the rows came from along the steps of a narrow path; None where it was the samples themselves.
+    stopped : dict
+        Rows where `back` could not go all the way, and why.
     pace : array (R,) or None
         How long the steps of the narrow path may be (`narrow_path.Imposed`), for the level after it.
     """
 
-    pullback: Callable[[Array], Array] | None = None
-    adjoint: StepAdjoint | None = None
+    back: Callable[[Array], tuple[Array, Any]] | None = None
+    before: AtLevel | None = None
+    stopped: dict[int, Outcome] = field(default_factory=dict)
     pace: Array | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class StepAdjoint:
-    """The way back from one level to another, along the adjoint of the steps between them.
-
-    `back` takes gradients at the end, (c, R, N), all along one path, and returns those at `before`, with an estimate of
-    their errors relative to their sizes, (R,), zero in float64. Rows where it could not go all the way are `stopped`.
-    """
-
-    before: AtLevel
-    back: Callable[[Array], tuple[Array, Array]]
-    stopped: dict[int, Outcome] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Leading(Answers):
-    """Decoupled features of leading levels, (R, K), all at once; NaN from the level on that a row lacks.
-
-    Residuals are NaN where samples were never at the levels, but sums over them.
-
-    Attributes
-    ----------
-    gradients : array (R, K, N) or None
-        Those of all features, where they are there already.
-    write : callable or None
-        Writes them to an array (R, K, N), where they are not there yet.
-    """
-
-    gradients: Array | None = None
-    write: Callable[[Array], None] | None = None
-
-
 class Route:
-    """How levels are reached; the questions and their defaults: `beyond` is asked what this one does not know."""
+    """How levels are reached; the questions and their defaults: `beyond` is asked for levels that this one lacks."""
 
     __slots__ = ()
     beyond: Route | None
@@ -124,20 +95,20 @@ class Route:
         """
         return self._next.advance(at, k, targets, keep, is_fine)
 
-    def values(self, rows: Array, targets: Sequence[Any], is_fine: bool) -> Leading | None:
-        """Return decoupled features of leading levels, all at once; None where they come level by level."""
-        return None if self.beyond is None else self.beyond.values(rows, targets, is_fine)
+    def values(self, rows: Array, targets: Sequence[Any], is_fine: bool) -> Answers | None:
+        """Return decoupled features of leading levels, (R, K), all at once; None where they come level by level.
 
-    def gradients(self, rows: Array, targets: Sequence[Any]) -> Leading | None:
-        """Return the same with their gradients."""
-        return None if self.beyond is None else self.beyond.gradients(rows, targets)
+        They are NaN from the level on that a row lacks; residuals are NaN where samples were never at the levels.
+        """
+
+    def gradients(self, rows: Array, targets: Sequence[Any]) -> Answers | None:
+        """Return their gradients, (R, K, N), in the same way."""
 
     def at_once(self, rows: Array, references: Sequence[Any], targets: Array, unit: float) -> Answers | None:
         """Bring decoupled features 1..k of rows at level k to targets, (R, k), all at once; None where it cannot.
 
         `unit` is the relative rounding of the rows.
         """
-        return None if self.beyond is None else self.beyond.at_once(rows, references, targets, unit)
 
     @property
     def _next(self) -> Route:
@@ -149,13 +120,9 @@ class Route:
 class OrbitRoute(Route):
     """Levels along closed forms, sample by sample, in numbers of either kind; made when they are asked for."""
 
-    made: Callable[[], OrbitMotion]
+    motion: Callable[[], OrbitMotion]
     beyond: Route
     moments: MomentCoordinates | None = None
-
-    @property
-    def motion(self) -> OrbitMotion:
-        return self.made()
 
     def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
         """As in `Route`."""
@@ -164,7 +131,7 @@ class OrbitRoute(Route):
         def one(r: int, row: Array, goals: list[Any]) -> tuple[Any, Any, Any] | Outcome:
             try:
                 with np.errstate(all="ignore"):  # what is not finite is refused
-                    moved = found[r] = self.motion.impose(row, k, goals)
+                    moved = found[r] = self.motion().impose(row, k, goals)
             except Unreachable as error:
                 if self.moments is None or k > len(self.moments):
                     return error.outcome
@@ -173,14 +140,15 @@ class OrbitRoute(Route):
                 return judged_by_ties(row, k, point, error.outcome)
             return moved.values, moved.residual, self._error(moved, k, goals) if rows.dtype == object else np.nan
 
-        def pullback(covectors: Array) -> Array:
-            out = np.full(rows.shape, np.nan, dtype=rows.dtype)
+        def back(covectors: Array) -> tuple[Array, Any]:
+            out = np.full(covectors.shape, np.nan, dtype=rows.dtype)
             for r, moved in found.items():
                 with suppress(ZeroDivisionError), np.errstate(all="ignore"):  # dependent generators: NaN
-                    out[r] = moved.slope * off(covectors[r], self.motion.generators(moved.values, k))
-            return out
+                    fields = self.motion().generators(moved.values, k)
+                    out[:, r] = [moved.slope * off(each, fields) for each in covectors[:, r]]
+            return out, 0
 
-        return replace(each_row(rows, targets[:k], one), pullback=pullback)
+        return replace(each_row(rows, targets[:k], one), back=back)
 
     def _error(self, moved: Moved, k: int, targets: Sequence[Any]) -> Any:
         """Return what rounding did and what is missing to the targets, in standard deviations.
@@ -188,8 +156,8 @@ class OrbitRoute(Route):
         Gradients and generators have one span on an orbit: the shortest step to the targets is the one along it.
         """
         try:
-            gradients = finite(lambda: self.motion.gradients(moved.values)[:k])
-            gaps = np.array(targets, dtype=object) - self.motion.values(moved.values)[:k]
+            gradients = finite(lambda: self.motion().gradients(moved.values)[:k])
+            gaps = np.array(targets, dtype=object) - self.motion().values(moved.values)[:k]
             missing = least_move(gradients[None], gaps[None])[0]
         except (NoSlope, ZeroDivisionError):
             return mpmath.inf

@@ -71,8 +71,6 @@ class Batch:
         Whether it was of an integer type.
     answers : array (R, ...) or None
         Of the rows, NaN where there is none yet; None before the first one.
-    answered : set of int
-        Rows with an answer.
     means : dict
         Row to exact mean, of rows that float64 would round: their median was taken off before.
     given : array (R, N) or None
@@ -93,7 +91,6 @@ class Batch:
     single: bool
     whole: bool
     answers: NDArray[Any] | None = None
-    answered: set[int] = field(default_factory=set)
     refusals: dict[int, Outcome] = field(default_factory=dict)
     notes: dict[int, Outcome] = field(default_factory=dict)
     means: dict[int, Fraction] = field(default_factory=dict)
@@ -189,7 +186,6 @@ class Batch:
     def put(self, index: int, values: NDArray[Any]) -> None:
         """Keep the answer of a row."""
         self._room(values.shape)[index] = values
-        self.answered.add(index)
 
     def put_all(self, which: NDArray[np.intp], values: NDArray[Any]) -> None:
         """Keep the answers of some rows, (len(which), ...); those of all rows without a copy where that can be."""
@@ -199,7 +195,6 @@ class Batch:
             self.answers = values
         elif len(which):
             self._room(values.shape[1:])[which] = values
-        self.answered.update(which.tolist())
 
     @property
     def numbers(self) -> np.dtype[Any]:

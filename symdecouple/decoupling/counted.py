@@ -1,0 +1,247 @@
+"""Samples whose entries count differently: what is masked or missing not at all, others as often as weights say.
+
+Where features are averages, what is masked is left out of its row, as by `stats`, and Mean(phi) = sum(w phi)/sum(w).
+Moments take any weights, on the road of `stats`, as laws on finitely many values. Other functions of averages take
+counts, whole numbers or multiples of one: then a sample is the one that holds each entry as often.
+
+Features that ask where an entry lies, such as those of filters, have nothing to put in place of one, and no use for
+weights: these rows are refused.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from contextlib import nullcontext
+from fractions import Fraction
+from functools import partial
+from typing import Any, TypeAlias
+
+import mpmath
+import numpy as np
+from numpy import ma
+from sympy import oo
+
+from symdecouple.decoupling.choice import Choice
+from symdecouple.decoupling.precise import Precise
+from symdecouple.decoupling.progress import Tell, told
+from symdecouple.decoupling.routes.moments import MomentRoute
+from symdecouple.errors import InvalidInput, Outcome, UnsupportedExpression
+from symdecouple.language.precision import at_digits
+from symdecouple.numeric.samples.batch import Answer, NanPolicy, as_rows, raise_on_nan, reduce_rows
+from symdecouple.numeric.samples.exact_means import put_exact
+from symdecouple.numeric.samples.intake import Numbers, missing_entries, take_numbers
+from symdecouple.numeric.samples.vectors import own_axes
+from symdecouple.numeric.samples.weights import WeighedRows, WeightRows
+from symdecouple.tables.groups import by_length
+
+__all__ = ["with_weights", "without_masked"]
+
+_MASKED = Outcome(False, "masked entries", "the features ask where each entry of a sample lies; fill masked ones first")
+_MISSING = Outcome(False, "missing entries", "the features ask where each entry of a sample lies, and none can be left "
+                   "out; fill missing ones first")
+_MOST = 2**20  # entries that a sample may be repeated to
+_NO_COUNTS = Outcome(False, "weights are no counts", "these features, or what is asked of them, take weights as "
+                     "counts: whole numbers, or multiples of one, that add up to 2**20 of it at most; moments take any "
+                     "weights in transform, normalize and gradients")
+_BEYOND = Outcome(False, "out of range", "a feature is beyond float64; change the unit of the sample")
+
+Parts: TypeAlias = list[tuple[Any, Any]]
+"""Some rows, and what a method answered for them."""
+
+
+def without_masked(method: Callable[..., Any], plan: Any, samples: Any, nan_policy: NanPolicy, *arguments: Any,
+                   **options: Any) -> Any:
+    """Answer a method of a plan for samples without their masked entries, and without missing ones unless these are
+    propagated; what has the shape of the samples is masked there, or NaN where samples had no mask.
+
+    Features that are no functions of sets of numbers are asked about rows without such entries only.
+    """
+    given, ndim = take_numbers(samples), plan.choice.filter_ndim or 1
+    hidden = np.zeros(given.array.shape, dtype=np.bool_) if given.masked is None else given.masked
+    missing = np.zeros_like(hidden) if nan_policy == "propagate" else missing_entries(given.array) & ~hidden
+    left_out = hidden | missing
+    if not left_out.any():
+        return method(plan, samples, *arguments, **options)
+    axes = own_axes(options.get("axis", "last"), given.array.shape, ndim)
+    if nan_policy == "raise":
+        holding = np.flatnonzero(as_rows(missing, axes).any(axis=1)).tolist()
+        raise_on_nan(Answer(method.__name__, _others(given.array.shape, axes)), holding)
+    is_filled = bool(missing.any()) and not isinstance(samples, ma.MaskedArray)
+    counts, refused = (~as_rows(left_out, axes)).astype(np.intp), dict[int, Outcome]()
+    if not plan.choice.is_of_sets:
+        refused = dict.fromkeys(np.flatnonzero((counts == 0).any(axis=1)).tolist(), _MISSING if is_filled else _MASKED)
+    return _by_counts(method, plan, given, axes, counts, refused, arguments, is_filled=is_filled, **options)
+
+
+def with_weights(method: Callable[..., Any], plan: Any, samples: Any, weights: Any, nan_policy: NanPolicy,
+                 *arguments: Any, **options: Any) -> Any:
+    """Answer a method of a plan for samples with weights; what has the shape of the samples is NaN at weights of 0."""
+    name, choice = method.__name__, plan.choice
+    if not choice.is_of_sets:
+        raise UnsupportedExpression(f"{name}: weights= say how often an entry counts, and these features ask where "
+                                    "each entry lies, or are black boxes; leave weights out, or take features that "
+                                    "are averages of the sample alone")
+    given = take_numbers(samples)
+    if not given.array.ndim:
+        raise InvalidInput(f"{name} takes sample vectors (..., N), got one number")
+    axes, on_refusal = own_axes(options.get("axis", "last"), given.array.shape, 1), options.get("on_refusal", "warn")
+    weighed, route = WeightRows.of(weights, given.array.shape, axes), None
+    is_plain = options.get("dps") is None and options.get("checkpoint") is None and plan.perturbation is None
+    if is_plain and name in ("transform", "normalize", "gradients"):
+        route = _moments(choice, given.array.shape[axes[0]])
+    rows = as_rows(given.array, axes)
+    if route is not None and name == "transform":
+        with told(options.get("progress"), name) as tell:
+            found = reduce_rows(
+                name, samples, partial(route.standardized, targets=choice.floats), axis=axes, nan_policy=nan_policy,
+                weights=weights, on_refusal=on_refusal, columns=route.count, after=partial(_as_features, route, choice))
+            if tell is not None:
+                tell(len(rows), len(rows))
+        return found
+    hidden = None if given.masked is None else as_rows(given.masked, axes)
+    answer = Answer(name, _others(given.array.shape, axes), frames=4)
+    with np.errstate(all="ignore"):
+        some = WeighedRows.of(rows, hidden, *weighed.of_rows(np.arange(len(rows))))
+        if nan_policy == "raise":
+            raise_on_nan(answer, np.flatnonzero(some.missing.any(axis=1)).tolist())
+        refused = some.refusals(omit=nan_policy == "omit")
+    open_ = [i for i in range(len(rows)) if i not in refused]
+    if route is None:
+        counts = np.zeros(rows.shape, dtype=np.intp)
+        for i in open_:
+            if (whole := _whole(some.weights[i][some.present[i]])) is None:
+                refused[i] = _NO_COUNTS
+            else:
+                counts[i, some.present[i]] = whole
+        return _by_counts(method, plan, given, axes, counts, refused, arguments, is_filled=True, **options)
+    answer.refusals, parts = refused, Parts()
+    level = choice.level(arguments[0] if arguments else options.get("level")) if name == "normalize" else 0
+    with told(options.get("progress"), name) as tell, np.errstate(all="ignore"):
+        for which, matrix in some.matrices(open_):
+            assert matrix.weights is not None
+            here = np.asarray(matrix.values, dtype=np.float64)
+            if name == "gradients":
+                values, lacking = route.weighed_gradients(here, matrix.weights, choice.floats)
+            elif level:
+                values, lacking = route.at_level(here, matrix.weights, level, choice.floats)
+            else:
+                values, lacking = np.array([rows[i, some.present[i]] for i in which], dtype=np.float64), {}
+            parts.append((which, values))
+            answer.refusals.update((int(which[r]), outcome) for r, outcome in lacking.items())
+        if tell is not None:
+            tell(len(rows), len(rows))
+    lead = (route.count,) * (name == "gradients")
+    entries = _of_entries(parts, some.present.astype(np.intp), lead, given.result_type).filled(np.nan)
+    return answer.deliver(_in_place(entries, given, axes), on_refusal)
+
+
+def _moments(choice: Choice, n_samples: int) -> MomentRoute | None:
+    """The route that has all features at once; None where they are others, or take another way."""
+    if choice.leading is None or choice.path != "auto" or set(choice.interval) != {-oo, oo}:
+        return None
+    route = choice.levels(None, False, (n_samples,)).route
+    return route if isinstance(route, MomentRoute) and route.count == len(choice.features) else None
+
+
+def _as_features(route: MomentRoute, choice: Choice, answer: Answer, given: Numbers, axes: tuple[int, ...],
+                 weighed: WeightRows | None) -> None:
+    put_exact(answer, given, axes, weighed, route.count)
+    values = route.features_of(answer.values, choice.floats).astype(given.result_type)
+    beyond = np.isinf(values)
+    answered = [i for i in range(len(values)) if i not in answer.refusals]
+    beyond[answered] |= np.isnan(values[answered])
+    answer.refusals |= {i: _BEYOND for i in np.flatnonzero(beyond.any(axis=1)).tolist()} | answer.refusals
+    answer.values[:] = np.where(beyond, np.nan, values)
+
+
+def _whole(weights: Any) -> list[int] | None:
+    """Weights in units of the largest number that divides them all; None where these are too many."""
+    exact = [Fraction(w) for w in weights.tolist()]
+    unit = Fraction(math.gcd(*(w.numerator for w in exact)), math.lcm(*(w.denominator for w in exact)))
+    if sum(exact) > _MOST * unit:
+        return None
+    return [int(w / unit) for w in exact]
+
+
+def _by_counts(method: Callable[..., Any], plan: Any, given: Numbers, axes: tuple[int, ...], counts: Any,
+               refused: dict[int, Outcome], arguments: tuple[Any, ...], *, is_filled: bool, on_refusal: Any = "warn",
+               axis: Any = "last", progress: Any = None, **options: Any) -> Any:
+    """Answer a method for samples whose entries count so often, (R, N), 0 for those that are left out.
+
+    Equal numbers of entries go together. `refused` are rows that are not asked. With `is_filled` there is NaN in place
+    of what is left out, else it is masked.
+    """
+    if options.get("checkpoint") is not None:
+        raise InvalidInput("a checkpoint keeps whole samples: leave masked entries and weights out, or the checkpoint")
+    rows, totals, grid = as_rows(given.array, axes), counts.sum(axis=1), tuple(given.array.shape[i] for i in axes)
+    answer, parts = Answer(method.__name__, _others(given.array.shape, axes), refused, frames=5), Parts()
+    asked = np.delete(np.arange(len(rows)), list(refused))
+    with told(progress, method.__name__) as tell:
+        for which in map(asked.__getitem__, by_length(totals[asked])):
+            part = np.repeat(rows[which].ravel(), counts[which].ravel())
+            part = part.reshape(len(which), *((totals[which[0]],) if plan.choice.is_of_sets else grid))
+            mine = {name: _of(v, which) for name, v in options.items()}
+            values, outcomes = method(plan, part, *(_of(v, which) for v in arguments), **mine, on_refusal="return",
+                                      progress=_after(tell, parts, len(rows)))
+            parts.append((which, values))
+            for i, outcome in zip(which.tolist(), outcomes, strict=True):
+                (answer.refusals if not outcome.ok else answer.notes if outcome.reason else {})[i] = outcome
+    size, kind = len(plan.features), parts[0][1].dtype if parts else np.float64
+    if method.__name__ == "transform":
+        return answer.deliver(_of_rows(parts, answer.shape, size, kind), on_refusal)
+    found = _of_entries(parts, counts, (size,) * (method.__name__ == "gradients"), kind)
+    return answer.deliver(_in_place(found.filled(np.nan) if is_filled else found, given, axes), on_refusal)
+
+
+def _others(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(n for i, n in enumerate(shape) if i not in axes)
+
+
+def _after(tell: Tell | None, parts: Parts, total: int) -> Tell | None:
+    """What tells of a part, after those that are done."""
+    before = sum(len(which) for which, _ in parts)
+    return None if tell is None else lambda done, _: tell(before + done, total)
+
+
+def _of(value: Any, which: Any) -> Any:
+    """What is given for each sample, (..., M), of some of them; what is given for all of them."""
+    if not np.ndim(value):
+        return value
+    each = np.reshape(value, (-1, np.shape(value)[-1]))
+    return each if len(each) == 1 else each[which]
+
+
+def _of_rows(parts: Parts, shape: tuple[int, ...], size: int, kind: Any) -> Any:
+    """The features of all rows; with their residuals and errors where they have these."""
+    out = np.full((math.prod(shape), size), np.nan, dtype=kind)
+    known = np.full((2, len(out)), mpmath.nan, dtype=object)
+    for which, values in parts:
+        out[which] = values
+        if isinstance(values, Precise):
+            known[:, which] = values.residual, values.error
+    if parts and isinstance(parts[0][1], Precise):
+        return Precise.of(out.reshape(*shape, size), parts[0][1].dps, *(each.reshape(shape)[()] for each in known))
+    return out.reshape(*shape, size)
+
+
+def _of_entries(parts: Parts, counts: Any, lead: tuple[int, ...], kind: Any) -> Any:
+    """What has a number for each entry, (R, *lead, N), masked where that does not count; gradients are those of all."""
+    out, is_repeated = np.full((len(counts), *lead, counts.shape[1]), np.nan, dtype=kind), bool((counts > 1).any())
+    for which, values in parts:
+        for i, value in zip(which, values, strict=True):
+            kept, each = counts[i] > 0, np.reshape(value, (*lead, -1))
+            if is_repeated:
+                each = each[..., (np.cumsum(counts[i]) - counts[i])[kept]]
+                with at_digits(values.dps) if isinstance(values, Precise) else nullcontext():
+                    each = each * counts[i][kept] if lead else each
+            out[i][..., kept] = each
+    hidden = counts == 0 if not lead else (counts == 0)[:, None]
+    return ma.masked_array(out, np.broadcast_to(hidden, out.shape))
+
+
+def _in_place(found: Any, given: Numbers, axes: tuple[int, ...]) -> Any:
+    """Numbers of entries, (R, *lead, N), in the shape of the samples; those of gradients have their features first."""
+    lead, grid = found.shape[1:-1], tuple(given.array.shape[i] for i in axes)
+    found = found.reshape(*_others(given.array.shape, axes), *lead, *grid)
+    return found if lead else np.moveaxis(found, range(-len(axes), 0), axes)
