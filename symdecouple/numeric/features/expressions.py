@@ -35,6 +35,7 @@ from symdecouple.language.filters import Filter
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample
 from symdecouple.numeric.features.filtering import filtered
+from symdecouple.numeric.samples.intake import exact
 
 __all__ = ["Compiled", "as_multiprecision", "average", "elementwise", "function_of", "slope_of", "without_overflow"]
 
@@ -341,6 +342,7 @@ def _mpf(value: Any) -> Any:
             return mpmath.mpf(value._to_mpmath(mpmath.mp.prec + 15))
         if hasattr(value, "numerator") and hasattr(value, "denominator") and not isinstance(value, np.floating):
             return mpmath.mpf(int(value.numerator)) / int(value.denominator)
-        return mpmath.mpf(value.item() if isinstance(value, np.generic) else value)
+        number = exact(value)
+        return mpmath.mpf(number) if isinstance(number, float) else mpmath.mpf(number.numerator) / number.denominator
     except (TypeError, ValueError, AttributeError) as error:
         raise InvalidInput(f"expected real numbers, got {value!r}") from error
