@@ -23,8 +23,9 @@ __all__ = ["apart", "average", "checked", "intake", "joint_steps", "newton_on_le
 def intake(x: Any, shifts: Any) -> Any:
     """Return samples as floats, what is masked, and the type of the answer; a shift by the median of what is not masked
     loses nothing of integers and fractions."""
-    if not hasattr(x, "dtype") and np.asarray(x).dtype.itemsize == 8:
-        x = np.array(x, dtype=object)  # NumPy would round large integers beside floats
+    if not hasattr(x, "dtype"):
+        each = np.array(x, dtype=object)  # NumPy would round large integers beside floats
+        x = np.asarray(x) if all(isinstance(v, float) for v in each.flat) else each
     hidden, x = np.ma.getmaskarray(x), np.asarray(np.ma.getdata(x))
     if x.dtype.kind not in "iufO":
         raise ValueError(f"samples are {x.dtype}, real numbers are expected")
