@@ -298,7 +298,8 @@ def _converted(rows: NDArray[Any], kind: Any) -> NDArray[Any]:
 
 def as_floats(array: NDArray[Any]) -> NDArray[np.float64]:
     """Numbers of any type as float64, each rounded once; what is beyond is infinite."""
-    return np.asarray(np.frompyfunc(_float, 1, 1)(array) if array.dtype == object else array, dtype=np.float64)
+    found = [_float(v) for v in array.ravel().tolist()] if array.dtype == object else array
+    return np.asarray(found, dtype=np.float64).reshape(array.shape)
 
 
 def _float(value: Any) -> float:
