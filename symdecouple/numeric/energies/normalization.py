@@ -189,9 +189,10 @@ def _imposed(task: EnergyProblems, rows: FloatArray, open_: IntArray, wanted: ND
             products *= np.exp(factors, out=factors)
             inner = bands.lines.sums(bands.fold(bands.grid.doubled(products)))
             del products
-            # From shares in units of exp(shift), and transforms in units of 2^e, to those of the signal: half of it each
-            # time, as its square is beyond float64 for signals near 1e-200.
-            unit = np.exp(np.log(2) * spectrum.exponents[these] - (found.shift[here] + spectrum.log_power[these]) / 2)
+            # From shares in units of exp(shift), and transforms in units of 2^e, to those of the signal: half of it
+            # twice, as its square is beyond float64 for signals near 1e-200.
+            logs = found.shift[here] + spectrum.log_power[these]
+            unit = np.exp(np.log(2) * spectrum.exponents[these] - logs / 2)
             coefficients = solve_scaled(found.matrix[here], wanted[here], inner * unit[:, None])
             own *= factors
             own *= bands.along(coefficients * (unit / size**2)[:, None])

@@ -22,6 +22,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import mpmath
@@ -336,13 +337,14 @@ def as_multiprecision(values: Any) -> Array:
 
 def _mpf(value: Any) -> Any:
     try:
+        if isinstance(value, Decimal | np.longdouble):
+            value = exact(value)
         if isinstance(value, (mpmath.mpf, float)):
             return +mpmath.mpf(value)
         if isinstance(value, Expr):
             return mpmath.mpf(value._to_mpmath(mpmath.mp.prec + 15))
         if hasattr(value, "numerator") and hasattr(value, "denominator") and not isinstance(value, np.floating):
             return mpmath.mpf(int(value.numerator)) / int(value.denominator)
-        number = exact(value)
-        return mpmath.mpf(number) if isinstance(number, float) else mpmath.mpf(number.numerator) / number.denominator
+        return mpmath.mpf(value.item() if isinstance(value, np.generic) else value)
     except (TypeError, ValueError, AttributeError) as error:
         raise InvalidInput(f"expected real numbers, got {value!r}") from error
