@@ -184,3 +184,12 @@ def test_bands_that_a_filter_leaves_out_are_empty(dps: int | None) -> None:
         hidden = np.fft.ifft(np.where(open_, 0, spectrum)).real
         left = np.mean((2 * hidden - np.roll(hidden, 1) - np.roll(hidden, -1)) ** 2)
         assert float(plan.transform(row, dps=dps)[1]) == pytest.approx(left, rel=1e-12)
+
+
+def test_own_values_that_float64_lacks_are_said() -> None:
+    plan = sd.decouple(raw_moments(2))
+    values, outcomes = plan.own_values([1e-200 * STEPS, 1e200 * STEPS, STEPS], on_refusal="return")
+    assert [o.reason for o in outcomes] == ["out of range", "not finite", ""]
+    assert not np.isfinite(values[:2, 1]).any() and values[:, 0] == pytest.approx(5.4 * np.array([1e-200, 1e200, 1]))
+    _, (outcome,) = sd.decouple([Mean(sp.log(x))], [0]).own_values([-1, 2, 3], on_refusal="return")
+    assert outcome.reason == "not finite"
