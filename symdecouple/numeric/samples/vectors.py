@@ -154,9 +154,9 @@ class Batch:
         if shifted:
             rows = rows.copy()
             rows[list(shifted)] = [numbers for numbers, _ in shifted.values()]
-        for i in _beyond(taken, rows) if is_wide and not exact else ():
-            barred[i] = BEYOND
-            rows[i] = 0
+        for r in _beyond(taken, rows) if is_wide and not exact else ():
+            barred[r] = BEYOND
+            rows[r] = 0
         for i in np.flatnonzero(np.abs(rows).max(axis=1, initial=0) > WAVES) if waves and not exact else ():
             if i not in shifted and any(exact_number(v) != w for v, w in zip(taken[i], rows[i], strict=True)):
                 barred.setdefault(int(i), ROUNDED)
