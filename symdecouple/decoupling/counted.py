@@ -146,7 +146,9 @@ def _moments(choice: Choice, n_samples: int) -> MomentRoute | None:
 
 def _as_features(route: MomentRoute, choice: Choice, answer: Answer, given: Numbers, axes: tuple[int, ...],
                  weighed: WeightRows | None) -> None:
+    varies = answer.values[:, 1:2] > 0
     put_exact(answer, given, axes, weighed, route.count)
+    answer.values[:, 1:2][varies & (answer.values[:, 1:2] < np.finfo(given.result_type).tiny)] = np.nan
     values = route.features_of(answer.values, choice.floats).astype(given.result_type)
     beyond = np.isinf(values)
     answered = [i for i in range(len(values)) if i not in answer.refusals]

@@ -21,8 +21,9 @@ from symdecouple.decoupling.routes.route import Answers, placed
 from symdecouple.decoupling.running import Compute
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
+from symdecouple.numeric.samples.intake import take_numbers
 from symdecouple.numeric.samples.matrix import taken
-from symdecouple.numeric.samples.vectors import Batch, rounding, widened
+from symdecouple.numeric.samples.vectors import Batch, as_floats, rounding, widened
 
 __all__ = ["denormalizer"]
 
@@ -47,8 +48,9 @@ def denormalizer(choice: Choice, order: tuple[int, ...], application: Applicatio
         The relative rounding of the samples.
     """
     try:
-        wanted = np.asarray(values, dtype=object if dps else float)
-    except (TypeError, ValueError) as error:
+        numbers = take_numbers(values)
+        wanted = numbers.array.astype(object) if dps else as_floats(numbers.array)
+    except InvalidInput as error:
         raise InvalidInput(f"values={values!r:.80} were given; numbers are expected, one for each feature") from error
     size, count = len(choice.features), wanted.shape[-1] if wanted.ndim else 0
     is_whole = level is None and count == size
@@ -57,7 +59,8 @@ def denormalizer(choice: Choice, order: tuple[int, ...], application: Applicatio
         raise InvalidInput(f"values of shape {wanted.shape} were given for samples of shape "
                            f"{(*batch.shape, *batch.grid)}; {(*batch.shape, size)} is expected, or fewer at the end, "
                            "one for each feature up to the level")
-    given, beyond = wanted.reshape(-1, count), size if is_whole else k
+    given = (wanted if numbers.masked is None else np.where(numbers.masked, np.nan, wanted)).reshape(-1, count)
+    beyond = size if is_whole else k
     batch.bar(given[:, :beyond])
     unit = max(unit, rounding(values, dps))
 

@@ -156,7 +156,9 @@ class Matching(PlanFacts):
 
         def compute(levels: Levels, rows: Array, _: Sequence[Any], index: Array) -> Answers:
             none = np.zeros(len(rows), dtype=rows.dtype)
-            return Answers(applied.on(batch.grid).own(rows, applied.size), none, error=none if is_exact else None)
+            here = applied.on(batch.grid)
+            own = here.own(rows, applied.size)
+            return Answers(own, none, here.undefined(own), error=none if is_exact else None)
 
         found = self._run(batch, (applied.size,), dps, on_refusal, compute, None, progress)
         if not is_exact:

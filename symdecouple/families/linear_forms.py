@@ -87,7 +87,7 @@ def response_of(h: Filter, shape: tuple[int, ...], half: bool = False) -> NDArra
     delta = np.zeros(shape)
     delta[(0,) * len(shape)] = 1
     taps = h.apply(delta, axis=tuple(range(len(shape))))
-    return np.asarray(rfftn(taps) if half else fftn(taps))
+    return _without_rounding(np.asarray(rfftn(taps) if half else fftn(taps)), float(np.abs(taps).sum()))
 
 
 def response_at(taps: Mapping[Lag, Expr], shape: tuple[int, ...], part: slice) -> NDArray[np.complex128]:
@@ -109,7 +109,14 @@ def response_at(taps: Mapping[Lag, Expr], shape: tuple[int, ...], part: slice) -
         quarters = 4 * turns % n == 0  # exact: bands are empty there, not almost empty
         waves[quarters] = np.array([1, -1j, -1, 1j])[4 * turns[quarters] // n]
         total = np.moveaxis(np.tensordot(total, waves.T, (axis, 0)), -1, axis)
-    return np.asarray(total, dtype=np.complex128)
+    return _without_rounding(np.asarray(total, dtype=np.complex128), sum(abs(float(tap)) for tap in taps.values()))
+
+
+def _without_rounding(found: NDArray[np.complex128], size: float) -> NDArray[np.complex128]:
+    """Responses of taps of this absolute sum, 0 where they are nothing but rounding: bands are empty there, as those of
+    [1, 1, 1] at thirds of a turn, not almost empty."""
+    found[np.abs(found) < 2.0**-50 * size] = 0
+    return found
 
 
 def _frequencies(shape: tuple[int, ...], half: bool) -> tuple[int, ...]:

@@ -21,7 +21,11 @@ __all__ = ["apart", "average", "checked", "intake", "joint_steps", "newton_on_le
 
 
 def intake(x: Any, shifts: Any) -> Any:
-    """Return samples as floats, what is masked, and the type of the answer; a shift loses nothing of integers."""
+    """Return samples as floats, what is masked, and the type of the answer; a shift by the median of what is not masked
+    loses nothing of integers and fractions."""
+    if not hasattr(x, "dtype"):
+        each = np.array(x, dtype=object)  # NumPy would round large integers beside floats
+        x = np.asarray(x) if all(isinstance(v, float) for v in each.flat) else each
     hidden, x = np.ma.getmaskarray(x), np.asarray(np.ma.getdata(x))
     if x.dtype.kind not in "iufO":
         raise ValueError(f"samples are {x.dtype}, real numbers are expected")
@@ -29,13 +33,22 @@ def intake(x: Any, shifts: Any) -> Any:
         raise ValueError(f"{'no samples' if x.size == 0 else 'one sample'}: sample vectors are expected, (..., N) with "
                          f"N at least 2, got {x.shape}")
     kind = np.float32 if x.dtype.kind == "f" and x.dtype.itemsize < 8 else np.float64
-    try:
-        if shifts and x.dtype.kind != "f":
-            x = x.astype(object) - x[..., :1].astype(object)
-        x = x.astype(np.float64)
-    except (TypeError, OverflowError) as error:
-        raise ValueError(f"real numbers are expected ({error})") from None
-    return x, hidden, kind
+    if x.dtype.kind == "f" and x.dtype.itemsize <= 8:
+        return x.astype(np.float64), hidden, kind
+    out = np.full(x.shape, np.nan)
+    for index in np.ndindex(x.shape[:-1]):
+        row = x[index][~hidden[index]].astype(object)
+        try:
+            if any(v is None or isinstance(v, (bool, str, bytes)) for v in row):
+                raise TypeError("not of None, text or booleans")
+            if shifts and row.size:
+                row[:] = [int(v) if isinstance(v, float) and v.is_integer() else v for v in row]
+                middle = np.sort(row)[row.size // 2]
+                row = row - middle if abs(middle) < np.inf else row
+            out[index][~hidden[index]] = row
+        except (TypeError, OverflowError) as error:
+            raise ValueError(f"real numbers are expected ({error})") from None
+    return out, hidden, kind
 
 
 def prepared(x: Any, shifts: Any, scales: Any) -> Any:

@@ -26,6 +26,14 @@ def _log(value: Any) -> Any:
     return mpmath.log(value)
 
 
+def _log_ratio(values: Any, largest: Any) -> Any:
+    """log(x/c), without rounding both logarithms where x is near c."""
+    near = np.abs(values - largest) < largest / 2
+    ratios = np.where(near, 1, values / largest)
+    logs = np.where(ratios > 1e-300, np.log(ratios), np.log(values) - np.log(largest))
+    return np.where(near, np.log1p((values - largest) / largest), logs)
+
+
 def _angle(value: Any) -> float:
     import mpmath
 
@@ -34,7 +42,7 @@ def _angle(value: Any) -> float:
 
 
 _LOGARITHM = EntryMap(np.log, _log, 0.0, np.inf, "is among the samples, and logarithms need positive numbers; leave it "
-                     "out, or measure from another origin")
+                     "out, or measure from another origin", of_ratios=_log_ratio)
 _ANGLES = EntryMap(lambda angles: angles, _angle, keeps_type=True)
 
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import sympy as sp
 
 import symdecouple as sd
 from symdecouple.families.moments import raw_moments, standardized_moments
+from symdecouple.language.filters import Filter
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import x
 
@@ -215,3 +217,40 @@ def test_no_gradient_outside_the_domain(feature: sp.Expr, outside: float) -> Non
     _, precise = plan.transform(rows, dps=20, on_refusal="return")  # mpmath has complex numbers there
     assert [o.reason for o in precise] == ["not finite", ""]
     assert "dps=" in outcomes[0].detail and "dps=" not in precise[0].detail
+
+
+PARTS = [sp.Integer(2), Decimal("0.25"), np.longdouble(3), Fraction(7, 2), mpmath.mpf(5), 9, -1.5, np.float32(4)]
+
+
+@pytest.mark.parametrize("dps", [None, 20])
+def test_numbers_of_all_libraries_in_one_sample(dps: int | None) -> None:
+    low, high = Filter([1, 1, 1]), Filter([-1, 2, -1])
+    plan = sd.decouple([Mean(low(x) ** 2), Mean(high(x) ** 2)])
+    one = np.array([float(value) for value in PARTS])
+    energies = [np.mean((np.roll(one, -1) + w * one + np.roll(one, 1)) ** 2) for w in (1, -2)]
+    assert plan.own_values(np.array(PARTS, dtype=object)) == pytest.approx(energies, rel=1e-14)
+    found = plan.transform(np.array(PARTS, dtype=object), dps=dps)
+    assert found.astype(float) == pytest.approx(plan.transform(one), rel=1e-12)
+    for missing, tag in ((sp.nan, "nan in the input"), (Decimal("nan"), "nan in the input"), (sp.oo, "infinite value")):
+        for each in (plan, PLAN):
+            _, outcomes = each.transform(np.array([missing, *PARTS], dtype=object), dps=dps, on_refusal="return")
+            assert outcomes[0].reason == tag
+
+
+@pytest.mark.parametrize("path", ["auto", "narrow"])
+def test_what_is_finite_but_beyond_float64_is_not_called_infinite(path: Any) -> None:
+    plan = sd.decouple(raw_moments(3), path=path)
+    tiny = [Fraction(k, 10**400) for k in (1, 3, 4, 9)]
+    rows = np.array([[10**400, 1, 2, 5], tiny, [1, 3, 4, 9]], dtype=object)
+    for call in (plan.transform, plan.gradients, plan.normalize):
+        values, outcomes = call(rows, on_refusal="return")
+        assert [o.reason for o in outcomes] == ["out of range", "out of range", ""]
+        assert (values[2] == call([1, 3, 4, 9])).all()
+    values, outcomes = plan.transform(tiny, weights=[1, 2, 1, 1], on_refusal="return")
+    assert outcomes[0].reason == "out of range" and np.isnan(values[1])
+    z = PLAN.normalize([[1.0, 2, 3, 5, 9]] * 3)
+    wanted = [[0, 1, 10**400], [0, 1, 0.1], [0, None, 0.1]]
+    with pytest.raises(sd.InvalidInput, match="numbers are expected"):
+        PLAN.denormalize(z, wanted)
+    _, outcomes = PLAN.denormalize(z[:2], wanted[:2], on_refusal="return")
+    assert [o.reason for o in outcomes] == ["no target", ""]

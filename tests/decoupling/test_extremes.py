@@ -154,3 +154,42 @@ def test_waves_of_entries_that_are_rounded_are_refused() -> None:
     circle = sd.decouple(*WITH_MEAN["circle"])
     values, (outcome,) = circle.transform([1, 2, 3, 1e15], on_refusal="return")
     assert outcome.reason == "beyond float64" and np.isnan(values[1:]).all()
+
+
+@pytest.mark.parametrize("exponent", [-1000, -700, -535, -520, 400, 520, 1000])
+def test_gradients_are_those_of_another_unit(exponent: int) -> None:
+    """Mean(x^2) is beyond float64 there, and what is orthogonal to its gradient is not."""
+    plan = sd.decouple([Mean(x**2), Mean(LOW(x) ** 4)], [1, 3])
+    row = np.array([1.0, -2, 3, 4.5, 5, -6, 7, 18, 9, -10, 11, 13])
+    found, wanted = plan.gradients(np.ldexp(row, exponent))[1], plan.gradients(row)[1]
+    assert np.ldexp(found, exponent) == pytest.approx(wanted, rel=1e-11, abs=1e-11 * np.abs(wanted).max())
+    assert abs(np.vecdot(wanted, row)) < 1e-12 * np.linalg.norm(wanted) * np.linalg.norm(row)
+
+
+@pytest.mark.parametrize("dps", [None, 20])
+def test_bands_that_a_filter_leaves_out_are_empty(dps: int | None) -> None:
+    """[1, 1, 1] leaves out thirds of a turn, and five ones fifths: what is left there is rounding, at any size."""
+    rng = np.random.default_rng(0)
+    for n_ones, period in ((3, [1, -1, 0]), (5, [1, -2, 3, -1, -1])):
+        blind = Filter([1] * n_ones)
+        plan = sd.decouple([Mean(blind(x) ** 2), Mean(HIGH(x) ** 2)])
+        for scale in (1.0, 2.0**30, 2.0**100):
+            values, outcomes = plan.transform(scale * np.tile(period, 6), dps=dps, on_refusal="return")
+            assert outcomes[0].reason == "too few active frequencies" and abs(values[0]) < 1e-30 * scale**2
+        row = np.ldexp(rng.normal(size=6 * n_ones), 70)
+        spectrum = np.fft.fft(row)
+        seen = np.abs(sum(np.exp(2j * np.pi * np.outer(np.arange(len(row)), np.arange(n_ones)) / len(row)).T)) ** 2
+        open_ = seen > 1e-20
+        # What is seen has shrunk to nothing beside what is not: that alone is left, to 2^-60 of it.
+        hidden = np.fft.ifft(np.where(open_, 0, spectrum)).real
+        left = np.mean((2 * hidden - np.roll(hidden, 1) - np.roll(hidden, -1)) ** 2)
+        assert float(plan.transform(row, dps=dps)[1]) == pytest.approx(left, rel=1e-12)
+
+
+def test_own_values_that_float64_lacks_are_said() -> None:
+    plan = sd.decouple(raw_moments(2))
+    values, outcomes = plan.own_values([1e-200 * STEPS, 1e200 * STEPS, STEPS], on_refusal="return")
+    assert [o.reason for o in outcomes] == ["out of range", "not finite", ""]
+    assert not np.isfinite(values[:2, 1]).any() and values[:, 0] == pytest.approx(5.4 * np.array([1e-200, 1e200, 1]))
+    _, (outcome,) = sd.decouple([Mean(sp.log(x))], [0]).own_values([-1, 2, 3], on_refusal="return")
+    assert outcome.reason == "not finite"

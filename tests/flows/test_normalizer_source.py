@@ -6,6 +6,7 @@ import ast
 import json
 import subprocess
 import sys
+from fractions import Fraction
 from functools import cache, lru_cache
 from typing import Any
 
@@ -101,6 +102,12 @@ ODD: dict[str, Any] = {
     "tiny": 1e-200 * SOME, "huge": 1e200 * SOME, "subnormal": np.ldexp([0, 1, 3, 8, 9, 11, 20], -1074),
     "of all sizes": [1e200, -1e200, 1e-200, 3], "far from zero": SOME + 2.0**40,
     "long integers": 2**60 + np.arange(4) ** 2,
+    "long integers far from the first": [0, 2**60 + 1, 2**60 + 3, 2**60 + 7, 2**60 + 40, 2**61],
+    "long integers beside floats": [2**60 + 1, 2**60 + 3.0, 2**60 + 7, 5, 9],
+    "extended": np.longdouble(2**60) + np.arange(5) ** 2,
+    "long integers, the first masked": ma.masked_array([-5, *(2**60 + np.arange(5) ** 2)], mask=[1, 0, 0, 0, 0, 0]),
+    "fractions beside what is masked": ma.masked_array([None, *map(Fraction, (1, 3, 4, 9)), "a"],
+                                                       mask=[1, 0, 0, 0, 0, 1]),
     "Python's integers": [10**30 + k for k in (1, 5, 7, 8)], "two values": [0, 1, 1, 0], "two numbers": [3, 8],
     "ties": [0, 0, 1, 2, 3], "outlier": [0, 1, 2, 3, 1e9], "far outlier": [0, 1, 2, 3, 1e15],
     "low outlier": [-1e12, 3, 1, 2], "clusters": [1, 1 + 1e-9, 2, 2 + 1e-9, 1 + 2e-9],
@@ -112,7 +119,8 @@ ODD: dict[str, Any] = {
 }
 BAD: dict[str, Any] = {
     "all masked": ma.masked_all(5), "one left": ma.masked_array(SOME, mask=SOME < 2), "one": [5.0], "none": [],
-    "infinite": [1, np.inf, 2, 4], "booleans": [True, False, True], "complex": [1j, 2, 3], "text": ["a", "b"],
+    "infinite": [1, np.inf, 2, 4], "booleans": [True, False, True], "booleans beside floats": [True, 1.5, 2, 7],
+    "text in objects": np.array(["1", 2, 5, 7], dtype=object), "complex": [1j, 2, 3], "text": ["a", "b"],
     "objects": [1, 2, None, 3], "beyond floats": [10**400, 10**401, 3], "a number": 1.0,
 }
 REFUSED_FROM: dict[str, tuple[int, Any]] = {  # the level, and samples

@@ -51,6 +51,9 @@ TYPES: dict[str, Any] = {
     "booleans": np.eye(3, 12) > 0, "complex": np.eye(3, 12) * 1j, "text": np.array([["a"] * 12]),
     "bytes": np.array([[b"a"] * 12]), "dates": np.arange(12).astype("M8[s]")[None],
     "spans": np.arange(12).astype("m8[s]")[None], "none": np.full((2, 12), None),
+    "objects, text": np.array([["1", *range(11)]], dtype=object),
+    "objects, booleans": np.array([[True, *range(11)]], dtype=object),
+    "objects, spans": np.array([[np.timedelta64(3, "ns"), *range(11)]], dtype=object),
     "records": np.zeros((2, 12), dtype=[("a", float)]),
 }
 

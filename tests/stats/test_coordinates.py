@@ -214,3 +214,18 @@ def test_other_refusals_of_log_shape_are_those_of_the_orthokurtosis() -> None:
         assert log_shape(sample, on_refusal="return")[1][0].reason == reason
     assert log_shape(np.array([1, 2, 4, 9], dtype=np.float32)).dtype == np.float32
     assert log_shape([1, 2, np.nan, 5], nan_policy="omit") == 1.5
+
+
+@pytest.mark.parametrize("offset", [2.0**20, 2.0**35, 2.0**46, 2.0**50, 2.0**60, 2.0**900])
+def test_logarithms_of_numbers_far_from_zero(offset: float) -> None:
+    """Their differences are rounded once, by logarithms of 60 digits; and a hidden entry is not looked at."""
+    steps = np.spacing(offset) * np.array([1.0, 3, 4, 9, 10, 17]) * 4
+    sample = offset + steps
+    with mpmath.workdps(400):
+        logs = [mpmath.log(mpmath.mpf(value)) for value in sample.tolist()]
+        centred = [(value - logs[0]) / (logs[-1] - logs[0]) for value in logs]
+        expected = orthokurtosis([float(value) for value in centred])
+    assert log_shape(sample) == pytest.approx(expected, rel=1e-12)
+    assert log_shape(np.stack([sample, 1 / sample]), axis=1)[0] == log_shape(sample)
+    hidden = np.ma.masked_array([*sample, 1e308, -1], mask=[0] * 6 + [1, 1])
+    assert log_shape(hidden) == log_shape(sample)

@@ -189,11 +189,13 @@ def _imposed(task: EnergyProblems, rows: FloatArray, open_: IntArray, wanted: ND
             products *= np.exp(factors, out=factors)
             inner = bands.lines.sums(bands.fold(bands.grid.doubled(products)))
             del products
-            coefficients = solve_scaled(found.matrix[here], wanted[here], inner)
-            # From shares in units of exp(shift), and transforms in units of 2^e, to those of the signal.
-            unit = 2 * np.log(2) * spectrum.exponents[these] - found.shift[here] - spectrum.log_power[these]
+            # From shares in units of exp(shift), and transforms in units of 2^e, to those of the signal: half of it
+            # twice, as its square is beyond float64 for signals near 1e-200.
+            logs = found.shift[here] + spectrum.log_power[these]
+            unit = np.exp(np.log(2) * spectrum.exponents[these] - logs / 2)
+            coefficients = solve_scaled(found.matrix[here], wanted[here], inner * unit[:, None])
             own *= factors
-            own *= bands.along(coefficients * (np.exp(unit) / size**2)[:, None])
+            own *= bands.along(coefficients * (unit / size**2)[:, None])
             given -= own
             del own
             given *= factors

@@ -22,6 +22,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import mpmath
@@ -35,6 +36,7 @@ from symdecouple.language.filters import Filter
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample
 from symdecouple.numeric.features.filtering import filtered
+from symdecouple.numeric.samples.intake import exact
 
 __all__ = ["Compiled", "as_multiprecision", "average", "elementwise", "function_of", "slope_of", "without_overflow"]
 
@@ -335,6 +337,8 @@ def as_multiprecision(values: Any) -> Array:
 
 def _mpf(value: Any) -> Any:
     try:
+        if isinstance(value, Decimal | np.longdouble):
+            value = exact(value)
         if isinstance(value, (mpmath.mpf, float)):
             return +mpmath.mpf(value)
         if isinstance(value, Expr):

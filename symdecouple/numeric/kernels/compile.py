@@ -62,10 +62,9 @@ def is_available() -> bool:
 def _loads() -> bool:
     """True iff numba can be loaded; not where an interruption came in between, which leaves it in parts."""
     try:
-        importlib.import_module("numba")
+        return hasattr(importlib.import_module("numba"), "core")  # a second import does not bind it
     except Exception:  # an AttributeError or ImportError of its own
         return False
-    return True
 
 
 @cache

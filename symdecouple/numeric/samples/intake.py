@@ -49,6 +49,7 @@ _REMEDY = {
     "m": ("time spans", "divide by a unit first, e.g. a / np.timedelta64(1, 's')"),
     "V": ("records", "select one numeric field first"),
 }
+_NO_NUMBERS = (bool, np.bool_, str, bytes, np.ndarray, np.datetime64, np.timedelta64)  # float() takes them
 _EXACT_INTEGER = 2**53  # every integer up to here is a float64
 _DIGITS = 60  # decimal digits taken of an irrational number (sqrt(2), pi): more than three times float64
 _EXPONENT_CAP = 100_000  # as a ratio of integers, 1e1000000000 would fill the memory
@@ -99,7 +100,7 @@ def take_numbers(a: Any) -> Numbers:
     """Convert array-like `a` to `Numbers`; raise `InvalidInput` if it holds anything but real numbers."""
     if isinstance(a, np.ma.MaskedArray):
         mask = np.ma.getmaskarray(a)
-        return Numbers(_checked(a.data), mask if mask.any() else None)
+        return Numbers(_checked(a.data, mask), mask if mask.any() else None)
     if isinstance(a, list | tuple):
         return Numbers(_checked(_from_sequence(a)), None)
     library = library_of(a)
@@ -176,11 +177,15 @@ def _leaf_types(a: Any) -> set[type]:
     return set[type]().union(*(_leaf_types(e) if isinstance(e, list | tuple | np.ndarray) else {type(e)} for e in a))
 
 
-def _checked(array: NDArray[Any]) -> NDArray[Any]:
+def _checked(array: NDArray[Any], masked: Any = False) -> NDArray[Any]:
     if array.dtype.kind in _REMEDY:
         _refuse_kind(array.dtype.kind)
     if array.dtype.kind == "f" and array.dtype.itemsize > 8:
         return array.astype(object)
+    if array.dtype.kind == "O":
+        for value in array[~np.broadcast_to(masked, array.shape)].tolist():
+            if isinstance(value, _NO_NUMBERS):
+                _refuse_value(value)
     return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
@@ -201,7 +206,7 @@ def exact(value: Any) -> Fraction | float:
     >>> exact(Decimal("0.1")), exact(0.5)
     (Fraction(1, 10), Fraction(1, 2))
     """
-    if isinstance(value, bool | np.bool_ | str | bytes | np.ma.MaskedArray):
+    if isinstance(value, _NO_NUMBERS):
         _refuse_value(value)
     if isinstance(value, numbers.Rational):
         return Fraction(int(value.numerator), int(value.denominator))

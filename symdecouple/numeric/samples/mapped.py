@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import Outcome
-from symdecouple.numeric.samples.batch import NAN_INPUT, Answer, Kernel, as_rows, reduce_rows
+from symdecouple.numeric.samples.batch import NAN_INPUT, Answer, Axis, Kernel, as_rows, reduce_rows
 from symdecouple.numeric.samples.intake import Numbers, exact, is_exact_in_float64
 from symdecouple.numeric.samples.kinds import Values
+from symdecouple.numeric.samples.matrix import normalized_axes
 from symdecouple.numeric.samples.weights import WeightRows, present_in
 
 __all__ = ["DIGITS", "EntryMap", "reduce_mapped"]
@@ -45,6 +46,8 @@ class EntryMap:
         phi is handed float32 arrays as they are; else they become float64 first.
     cells : callable or None
         From numbers to the interval between poles of phi that each lies in; None where there are no poles.
+    of_ratios : callable or None
+        phi of float64 numbers less phi of the largest of their sample, for statistics that do not feel a constant.
     """
 
     floats: Callable[[NDArray[Any]], NDArray[Any]]
@@ -54,6 +57,7 @@ class EntryMap:
     outside: str = ""
     keeps_type: bool = False
     cells: Callable[[NDArray[Any]], NDArray[Any]] | None = None
+    of_ratios: Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]] | None = None
 
 
 def reduce_mapped(name: str, a: Any, mapping: EntryMap, kernel: Kernel, **options: Any) -> Values:
@@ -61,7 +65,7 @@ def reduce_mapped(name: str, a: Any, mapping: EntryMap, kernel: Kernel, **option
     bad: list[tuple[NDArray[np.bool_], str]] = []
 
     def before(given: Numbers) -> Numbers:
-        mapped, outside, beyond = _mapped(given.array, mapping)
+        mapped, outside, beyond = _mapped(given, mapping, options["axis"])
         bad.extend([(beyond, BEYOND), (outside, "outside the domain")])
         return Numbers(mapped, given.masked)
 
@@ -84,8 +88,10 @@ def _refuse(answer: Answer, i: int, outcome: Outcome) -> None:
         answer.values[i] = np.nan
 
 
-def _mapped(array: NDArray[Any], mapping: EntryMap) -> tuple[NDArray[Any], NDArray[np.bool_], NDArray[np.bool_]]:
+def _mapped(given: Numbers, mapping: EntryMap, axis: Axis
+            ) -> tuple[NDArray[Any], NDArray[np.bool_], NDArray[np.bool_]]:
     """phi of all entries, a number in place of those that have none, and which are outside and which overflow."""
+    array = given.array
     if array.dtype.kind == "f" or (array.dtype.kind in "iu" and (
             not array.size or is_exact_in_float64(array.min(), array.max()))):
         keeps = mapping.keeps_type and array.dtype == np.float32
@@ -93,7 +99,13 @@ def _mapped(array: NDArray[Any], mapping: EntryMap) -> tuple[NDArray[Any], NDArr
         outside = (values <= mapping.low) | (values >= mapping.high)
         outside &= np.isfinite(values)  # what is infinite is told as such
         safe = np.where(outside, values.dtype.type(_inside(mapping)), values)
-        found = np.where(np.isinf(values), values, mapping.floats(safe))
+        if mapping.of_ratios is None:
+            found = mapping.floats(safe)
+        else:
+            seen = np.isfinite(safe) if given.masked is None else np.isfinite(safe) & ~given.masked
+            largest = np.max(safe, normalized_axes(axis, safe.shape), keepdims=True, where=seen, initial=1e-323)
+            found = mapping.of_ratios(safe, largest)
+        found = np.where(np.isinf(values), values, found)
         beyond = ~np.isfinite(found) & np.isfinite(values)
         return np.where(beyond, found.dtype.type(0), found), outside, beyond
     import mpmath  # for exact numbers only: `stats` loads without it

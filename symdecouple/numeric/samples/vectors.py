@@ -38,12 +38,15 @@ from symdecouple.numeric.samples.intake import (
 )
 from symdecouple.numeric.samples.matrix import doubtful_axes, row_ends
 
-__all__ = ["ROUNDED", "WAVES", "Batch", "SampleAxis", "own_axes", "rounding", "shifted_rows", "widened"]
+__all__ = ["ROUNDED", "WAVES", "Batch", "SampleAxis", "as_floats", "own_axes", "rounding", "shifted_rows",
+           "widened"]
 
 SampleAxis: TypeAlias = Axis | Literal["last"]
 
 _NARROW = 2**17  # numbers of a row from which on types of 32 bits or less are kept, and widened where they are used
 WAVES = float(np.finfo(np.float64).eps) ** (-2 / 3)  # from here on rounding takes two thirds of their digits
+BEYOND = Outcome(False, "out of range", "entries, or differences between them, are beyond float64; change the unit, or "
+                 "use dps=")
 ROUNDED = Outcome(False, "beyond float64", "entries are rounded to more than a wave shows; use dps=")
 
 
@@ -148,6 +151,9 @@ class Batch:
         if shifted:
             rows = rows.copy()
             rows[list(shifted)] = [numbers for numbers, _ in shifted.values()]
+        for r in _beyond(taken, rows) if is_wide and not exact else ():
+            barred[r] = BEYOND
+            rows[r] = 0
         for i in np.flatnonzero(np.abs(rows).max(axis=1, initial=0) > WAVES) if waves and not exact else ():
             if i not in shifted and any(exact_number(v) != w for v, w in zip(taken[i], rows[i], strict=True)):
                 barred.setdefault(int(i), ROUNDED)
@@ -271,13 +277,25 @@ def _next_float(end: Any, way: float) -> float:
     return near if near == end or (near < end) == (way < 0) else math.nextafter(near, way)
 
 
+def _beyond(taken: NDArray[Any], rows: NDArray[Any]) -> list[int]:
+    """Rows of finite numbers of which some became infinite, or which differ and all became one number."""
+    some = np.flatnonzero(np.isinf(rows).any(axis=1) | (rows == 0).all(axis=1)).tolist()
+    return [i for i in some if (values := fractions_of(taken[i])) and (rows[i].any() or min(values) < max(values))]
+
+
 def _converted(rows: NDArray[Any], kind: Any) -> NDArray[Any]:
     if kind is object:
         return rows.astype(object)
     if rows.dtype != object:
         is_kept = rows.shape[1] > _NARROW and rows.dtype.itemsize <= 4
         return np.require(rows, None if is_kept else kind, ["C", "A"])
-    return np.array([[_float(v) for v in row] for row in rows], dtype=np.float64).reshape(rows.shape)
+    return as_floats(rows)
+
+
+def as_floats(array: NDArray[Any]) -> NDArray[np.float64]:
+    """Numbers of any type as float64, each rounded once; what is beyond is infinite."""
+    found = [_float(v) for v in array.ravel().tolist()] if array.dtype == object else array
+    return np.asarray(found, dtype=np.float64).reshape(array.shape)
 
 
 def _float(value: Any) -> float:
@@ -313,7 +331,7 @@ def _unfit(row: NDArray[Any]) -> Outcome | None:
         return SINGLE
     if row.dtype != object:
         return NAN_INPUT if np.isnan(row).any() else INFINITE if np.isinf(row).any() else None
-    if any(v != v for v in row.tolist()):
+    if any(v != v or type(v).__name__ == "NaN" for v in row.tolist()):  # SymPy's nan is itself
         return NAN_INPUT
     try:
         return INFINITE if any(abs(v) == float("inf") for v in row.tolist()) else None

@@ -196,9 +196,11 @@ class Press:
             sys.meta_path.remove(self)
             raise KeyboardInterrupt
 sys.meta_path.insert(0, Press())
+import warnings
 import numpy as np
 from symdecouple import stats
 from symdecouple.numeric.kernels import compile
+warnings.simplefilter("error")
 sample, heard = np.random.default_rng(0).normal(size=10**5), False
 expected = stats.orthokurtosis(sample)
 compile.Kernels.are_warm = lambda self: compile.is_available() and compile._loads()
@@ -210,7 +212,7 @@ print(heard, abs(stats.orthokurtosis(sample) / expected - 1) < 1e-12, compile._l
 """
 
 
-@pytest.mark.parametrize("name", ["numba.core.decorators", *(
+@pytest.mark.parametrize("name", ["numba.core.decorators", "numba.core.rewrites.registry", *(
     pytest.param(name, marks=pytest.mark.slow) for name in ("numba.core.types.functions", "llvmlite.binding"))])
 def test_after_an_interruption_while_numba_loads_numpy_answers(name: str, tmp_path: Path) -> None:
     pytest.importorskip("numba")
