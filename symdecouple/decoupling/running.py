@@ -30,7 +30,7 @@ from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.kernels.compile import as_part_of
 from symdecouple.numeric.moments.out_of_reach import fallen_together
-from symdecouple.numeric.perturbing import Perturbation, RefusedRow, SecondTry
+from symdecouple.numeric.perturbing import Perturbation, RefusedRow, tried_again
 from symdecouple.numeric.samples.batch import SINGLE, NanPolicy, OnRefusal
 from symdecouple.numeric.samples.intake import check_choice, fractions_of, is_elsewhere, library_of, plan_elsewhere
 from symdecouple.numeric.samples.kinds import GivesRows, P
@@ -123,8 +123,8 @@ class Running:
         for r, symptom in found.refusals.items():
             own, row = found.values[r] if is_feature else None, batch.rows[index[r]]
             outcome = self.application.judged(row, symptom, own) if not batch.is_doubled else SINGLE
-            if batch.given is not None:
-                outcome = fallen_together(batch.given[index[r]], row, outcome)
+            if batch.unrounded is not None:
+                outcome = fallen_together(batch.unrounded[index[r]], row, outcome)
             if self.perturbation is None or batch.is_doubled:
                 batch.refusals[int(index[r])] = outcome
             else:
@@ -137,23 +137,20 @@ class Running:
                    targets: Sequence[Any], kept: Array) -> None:
         """Try refused rows perturbed, and note what became of them; features that one has itself stay."""
         assert self.perturbation is not None
-        second = SecondTry.of(self.perturbation, list(again.values()), batch.grid, batch.whole)
-        places = np.array(list(again), dtype=np.intp)
-        known = np.full((2, len(second.rows)), np.nan, dtype=kept.dtype)
+        places, refused = np.array(list(again), dtype=np.intp), list(again.values())
 
-        def ask(rows: Array, which: Array) -> tuple[Array, dict[int, Outcome]]:
-            found = compute(self._numbers(rows), targets, index[places[second.owner[which]]])
-            known[0, which], known[1, which] = found.residual, found.error
-            are_features = second.refused[0].own is not None
-            return found.values, {r: self.application.judged(rows[r], why, found.values[r] if are_features else None)
-                                  for r, why in found.refusals.items()}
+        def ask(rows: Array, owner: Array) -> tuple[Array, Any, dict[int, Outcome]]:
+            found = compute(self._numbers(rows), targets, index[places[owner]])
+            are_features = refused[0].own is not None
+            return (found.values, np.stack(np.broadcast_arrays(found.residual, found.error), axis=1),
+                    {r: self.application.judged(rows[r], why, found.values[r] if are_features else None)
+                     for r, why in found.refusals.items()})
 
-        for r, tried in zip(again, second.tried(ask), strict=True):
+        for r, tried in zip(again, tried_again(self.perturbation, refused, batch.grid, batch.whole, ask), strict=True):
             (batch.notes if tried.outcome.ok else batch.refusals)[int(index[r])] = tried.outcome
-            if tried.values is None:
-                continue
-            batch.put(int(index[r]), tried.values)
-            kept[:, r] = known[:, tried.place]
+            if tried.values is not None:
+                batch.put_all(index[[r]], tried.values[None])
+                kept[:, r] = tried.beside
 
     def _targets(self) -> Sequence[Any]:
         """The references, at the working precision."""

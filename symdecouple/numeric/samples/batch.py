@@ -219,7 +219,7 @@ class Answer:
 
     name: str
     shape: tuple[int, ...]
-    values: FloatArray = field(init=False)
+    values: NDArray[Any] = field(init=False)
     refusals: dict[int, Outcome] = field(default_factory=dict)
     frames: int = 4  # from the warning to the caller's line
     notes: dict[int, Outcome] = field(default_factory=dict)  # what is to be told about answers
@@ -229,8 +229,11 @@ class Answer:
     given: tuple[Outcome, ...] = ()  # those of another answer
 
     def __post_init__(self) -> None:
-        count = math.prod(self.shape)
-        self.values = np.full(count if self.columns is None else (count, self.columns), np.nan)
+        self.values = np.full(self.count if self.columns is None else (self.count, self.columns), np.nan)
+
+    @property
+    def count(self) -> int:
+        return math.prod(self.shape)
 
     def put(self, which: IntArray, rows: RowValues) -> None:
         self.values[which] = rows.values
@@ -246,7 +249,7 @@ class Answer:
                 self.notes[i] = outcome
 
     def outcomes(self) -> tuple[Outcome, ...]:
-        return tuple(self.refusals.get(i) or self.notes.get(i, COMPUTED) for i in range(len(self.values)))
+        return tuple(self.refusals.get(i) or self.notes.get(i, COMPUTED) for i in range(self.count))
 
     def deliver(self, result: _Found, on_refusal: OnRefusal) -> _Found | Any:
         """NaN handed on because the caller chose so is in the outcomes, but is nothing to warn of."""
@@ -257,11 +260,11 @@ class Answer:
             raise Refused(self.message(refused), result, self.outcomes())
         if refused:
             warnings.warn(RefusalWarning(self.message(refused)), stacklevel=self.frames)
-        elif self.hint and len(self.values) >= _DOUBTFUL:
+        elif self.hint and self.count >= _DOUBTFUL:
             warnings.warn(f"{self.name}: {self.hint}", stacklevel=self.frames)
         if self.notes:
             noted = sorted(self.notes)
-            told = f"{self.name}: {len(noted)} of {len(self.values)} samples perturbed, {self.where(noted)}: "
+            told = f"{self.name}: {len(noted)} of {self.count} samples perturbed, {self.where(noted)}: "
             warnings.warn(PerturbedWarning(told + self.notes[noted[0]].detail), stacklevel=self.frames)
         return result
 
@@ -271,7 +274,7 @@ class Answer:
         why += f"; {self.hint}" if self.hint else ""
         if not self.shape:
             return f"{self.name}: the sample is refused: {why}"
-        return f"{self.name}: {len(refused)} of {len(self.values)} samples refused, {self.where(refused)}: {why}"
+        return f"{self.name}: {len(refused)} of {self.count} samples refused, {self.where(refused)}: {why}"
 
     def where(self, rows: Sequence[int]) -> str:
         """'at 3, 7' or 'at (0, 1), (2, 0), ...': the first indices in the shape of the batch."""
@@ -296,6 +299,6 @@ def raise_on_nan(answer: Answer, rows: list[int]) -> None:
     if rows:
         place = answer.where(rows) if answer.shape else "in the only one"
         raise InvalidInput(
-            f"{answer.name}: {len(rows)} of {len(answer.values)} samples hold NaN ({place}) and nan_policy='raise'; "
+            f"{answer.name}: {len(rows)} of {answer.count} samples hold NaN ({place}) and nan_policy='raise'; "
             "clean the input, or choose nan_policy='omit' or 'propagate'"
         )
