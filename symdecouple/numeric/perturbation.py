@@ -237,10 +237,9 @@ def both_perturbations(
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """The least change for any threshold: the transform, its modulus and phases, and where it counts."""
+    """The least change for any threshold: modulus and phases of the transform, and where it counts."""
 
     grid: Grid
-    transform: NDArray[np.complex128]
     modulus: FloatArray
     phase: NDArray[np.complex128]
     support: NDArray[np.bool_]
@@ -261,7 +260,7 @@ class _Change:
         directed = np.where(is_zero, noise, transform)
         with np.errstate(all="ignore"):
             phase = directed / np.abs(directed)
-        return cls(grid, transform, np.where(is_zero, 0, modulus), phase, inside)
+        return cls(grid, np.where(is_zero, 0, modulus), phase, inside)
 
     def at(self, threshold: float) -> FloatArray:
         """Return the change of the samples."""

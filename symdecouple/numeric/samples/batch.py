@@ -162,11 +162,7 @@ def fill(
     """Rows that need no thought go to the kernel in matrices; the others are prepared, as all rows with weights are."""
     rows = as_rows(given.array, axes)
     hidden = None if given.masked is None else as_rows(given.masked, axes)
-    if weights is None:
-        low, high = _ends(rows)
-        plain = _plain_rows(rows, hidden, low, high)
-    else:
-        plain = np.zeros(len(rows), dtype=np.bool_)
+    plain, low, high = _plain_rows(rows, hidden, weights is not None)
 
     def prepared() -> Iterator[tuple[IntArray, WeighedRows]]:
         for which in _matrices(np.flatnonzero(~plain), rows):
@@ -187,24 +183,16 @@ def fill(
             answer.put(which[part], kernel(matrix))
 
 
-def _ends(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Minimum and maximum of each row; of rows that are prepared one by one in any case, nothing."""
-    if rows.dtype.kind == "O" or rows.shape[1] < 2:
-        return rows[:, :0], rows[:, :0]
-    return rows.min(axis=1), rows.max(axis=1)
-
-
-def _plain_rows(
-    rows: NDArray[Any], hidden: NDArray[np.bool_] | None, low: NDArray[Any], high: NDArray[Any]
-) -> NDArray[np.bool_]:
-    """Which rows are finite, unmasked, exact in float64 and hold at least two values."""
-    n_rows, n_samples = rows.shape
-    if rows.dtype.kind == "O" or n_samples < 2:
-        return np.zeros(n_rows, dtype=np.bool_)
+def _plain_rows(rows: NDArray[Any], hidden: NDArray[np.bool_] | None, is_weighed: bool
+                ) -> tuple[NDArray[np.bool_], NDArray[Any], NDArray[Any]]:
+    """Which rows are finite, unmasked, exact in float64 and hold at least two values; minimum and maximum of these."""
+    if is_weighed or rows.dtype.kind == "O" or rows.shape[1] < 2:
+        return np.zeros(len(rows), dtype=np.bool_), rows, rows
+    low, high = rows.min(axis=1), rows.max(axis=1)
     plain: NDArray[np.bool_] = np.isfinite(low) & np.isfinite(high)
     if rows.dtype.kind in "iu" and rows.dtype.itemsize > 4:
         plain &= is_exact_in_float64(low, high)
-    return plain if hidden is None else plain & ~hidden.any(axis=1)
+    return plain if hidden is None else plain & ~hidden.any(axis=1), low, high
 
 
 def _matrices(which: IntArray, rows: NDArray[Any]) -> Iterator[IntArray]:
