@@ -122,8 +122,8 @@ class Oracle:
         found: dict[int, Outcome] = {}
         for r in np.flatnonzero(given & (moved | ~np.isfinite(values) | ~np.isfinite(again))):
             first = f"{values[r]:.12g}" if np.isfinite(values[r]) else "not a number"
-            restless = Outcome(False, "callable failed", f"{self.name} changes its answer: {first}, then {again[r]:.12g} "
-                               "for the same sample; a feature has no random numbers and no memory")
+            restless = Outcome(False, "callable failed", f"{self.name} changes its answer: {first}, then "
+                               f"{again[r]:.12g} for the same sample; a feature has no random numbers and no memory")
             found[int(r)] = restless if np.isfinite([values[r], again[r]]).any() else self._complaint(rows[r])
         return found
 

@@ -23,7 +23,6 @@ from symdecouple.numeric.samples.batch import (
     SINGLE,
     Answer,
     Axis,
-    OnRefusal,
     as_rows,
     normalized_axes,
 )
