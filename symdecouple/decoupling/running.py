@@ -141,10 +141,11 @@ class Running:
 
         def ask(rows: Array, owner: Array) -> tuple[Array, Any, dict[int, Outcome]]:
             found = compute(self._numbers(rows), targets, index[places[owner]])
-            are_features = refused[0].own is not None
-            return (found.values, np.stack(np.broadcast_arrays(found.residual, found.error), axis=1),
-                    {r: self.application.judged(rows[r], why, found.values[r] if are_features else None)
-                     for r, why in found.refusals.items()})
+            beside, are_features = np.empty((2, len(rows)), dtype=kept.dtype), refused[0].own is not None
+            beside[0], beside[1] = found.residual, found.error
+            return found.values, beside.T, {
+                r: self.application.judged(rows[r], why, found.values[r] if are_features else None)
+                for r, why in found.refusals.items()}
 
         for r, tried in zip(again, tried_again(self.perturbation, refused, batch.grid, batch.whole, ask), strict=True):
             (batch.notes if tried.outcome.ok else batch.refusals)[int(index[r])] = tried.outcome
