@@ -100,7 +100,7 @@ def present_in(given: Numbers, axes: tuple[int, ...], weighed: WeightRows | None
 
 def _counted(hidden: BoolArray | None, weights: FloatArray, omitted: BoolArray | None) -> BoolArray:
     """Which entries count: neither masked, nor of weight 0, nor of a weight that is masked."""
-    present = weights != 0
+    present: BoolArray = weights != 0
     for mask in (hidden, omitted):
         if mask is not None:
             present &= ~mask
