@@ -54,8 +54,7 @@ class Checkpoint:
         if str(fingerprint) != self.fingerprint:
             raise InvalidInput(f"{self.path} keeps the answers of another plan or of other samples; give another name, "
                                "or remove it")
-        for index, row in zip(rows, values, strict=True):
-            batch.put(int(index), row)
+        batch.put_all(rows, values)
         for index, *outcome in outcomes["refused"]:
             batch.refusals[index] = Outcome(*outcome)
         for index, *outcome in outcomes["noted"]:
@@ -65,14 +64,13 @@ class Checkpoint:
     def keep(self, batch: Batch, rows: set[int]) -> None:
         """Write the answers of these rows in place of the file: it is whole whenever the process ends."""
         done = sorted(rows)
-        values = np.zeros(0) if batch.answers is None else batch.answers[done]
         noted = {name: [(i, *astuple(outcomes[i])) for i in sorted(rows & outcomes.keys())]
                 for name, outcomes in (("refused", batch.refusals), ("noted", batch.notes))}
         beside = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")
         try:
             with open(beside, "wb") as file:
                 np.savez(file, fingerprint=self.fingerprint, rows=np.array(done, dtype=np.int64),
-                         values=np.asarray(values, dtype=np.float64), told=json.dumps(noted))
+                         values=np.asarray(batch.values[done], dtype=np.float64), told=json.dumps(noted))
                 file.flush()
                 os.fsync(file.fileno())
             beside.replace(self.path)

@@ -30,7 +30,7 @@ from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.kernels.compile import as_part_of
 from symdecouple.numeric.moments.out_of_reach import fallen_together
-from symdecouple.numeric.perturbing import Perturbation, RefusedRow, SecondTry
+from symdecouple.numeric.perturbing import Perturbation, RefusedRow, tried_again
 from symdecouple.numeric.samples.batch import SINGLE, NanPolicy, OnRefusal
 from symdecouple.numeric.samples.intake import check_choice, fractions_of, is_elsewhere, library_of, plan_elsewhere
 from symdecouple.numeric.samples.kinds import GivesRows, P
@@ -117,8 +117,8 @@ class Running:
         for r, symptom in found.refusals.items():
             own, row = found.values[r] if is_feature else None, batch.rows[index[r]]
             outcome = self.application.judged(row, symptom, own) if not batch.is_doubled else SINGLE
-            if batch.given is not None:
-                outcome = fallen_together(batch.given[index[r]], row, outcome)
+            if batch.unrounded is not None:
+                outcome = fallen_together(batch.unrounded[index[r]], row, outcome)
             if self.perturbation is None or batch.is_doubled:
                 batch.refusals[int(index[r])] = outcome
             else:
@@ -130,23 +130,21 @@ class Running:
     def _once_more(self, perturbation: Perturbation, index: Array, again: dict[int, RefusedRow],
                    targets: Sequence[Any], kept: Array) -> None:
         """Try refused rows perturbed, and note what became of them; features that one has itself stay."""
-        batch = self.batch
-        second = SecondTry.of(perturbation, list(again.values()), batch.grid, batch.whole)
-        places = np.array(list(again), dtype=np.intp)
-        known = np.full((2, len(second.rows)), np.nan, dtype=kept.dtype)
+        places, refused, batch = np.array(list(again), dtype=np.intp), list(again.values()), self.batch
 
-        def ask(rows: Array, which: Array) -> tuple[Array, dict[int, Outcome]]:
-            found = self._found(rows, targets, index[places[second.owner[which]]])
-            known[0, which], known[1, which] = found.residual, found.error
-            are_features = second.refused[0].own is not None
-            return found.values, {r: self.application.judged(rows[r], why, found.values[r] if are_features else None)
-                                  for r, why in found.refusals.items()}
+        def ask(rows: Array, owner: Array) -> tuple[Array, Any, dict[int, Outcome]]:
+            found = self._found(rows, targets, index[places[owner]])
+            beside, are_features = np.empty((2, len(rows)), dtype=kept.dtype), refused[0].own is not None
+            beside[0], beside[1] = found.residual, found.error
+            return found.values, beside.T, {
+                r: self.application.judged(rows[r], why, found.values[r] if are_features else None)
+                for r, why in found.refusals.items()}
 
-        for r, tried in zip(again, second.tried(ask), strict=True):
+        for r, tried in zip(again, tried_again(perturbation, refused, batch.grid, batch.whole, ask), strict=True):
             (batch.notes if tried.outcome.ok else batch.refusals)[int(index[r])] = tried.outcome
             if tried.values is not None:
-                batch.put(int(index[r]), tried.values)
-                kept[:, r] = known[:, tried.place]
+                batch.put_all(index[[r]], tried.values[None])
+                kept[:, r] = tried.beside
 
     def _found(self, rows: Array, targets: Sequence[Any], index: Array) -> Answers:
         """Compute for rows about 0 where features feel no offset, and put right what only the numbers given tell."""

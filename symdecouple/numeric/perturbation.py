@@ -172,8 +172,7 @@ def ramp_perturbation(samples: ArrayLike, step: float | None = None, seed: int =
     >>> sorted(ramp_perturbation(np.array([5, 5, 5, 5])).values.tolist())
     [4.625, 4.875, 5.125, 5.375]
     """
-    signal, width = _signal(samples), _step(samples, step)
-    values = _distinct(signal + width * _ramp(signal, seed), signal, width)
+    signal, width, values = _ramped(samples, step, seed, 1)
     return _perturbed(signal, values, "ramp", width, math.nan, seed)
 
 
@@ -224,8 +223,7 @@ def both_perturbations(
 
     Values of different levels keep their order; the ramp comes first, and frequencies count after it.
     """
-    signal, width = _signal(samples), _step(samples, step)
-    ramped = _distinct(signal + width / 2 * _ramp(signal, seed), signal, width)
+    signal, width, ramped = _ramped(samples, step, seed, 1 / 2)
     change = _Change.of(ramped, support, seed)
     level = _largest_hidden(change, width / 4)
     values = ramped + change.at(level)
@@ -237,10 +235,9 @@ def both_perturbations(
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """The least change for any threshold: the transform, its modulus and phases, and where it counts."""
+    """The least change for any threshold: modulus and phases of the transform, and where it counts."""
 
     grid: Grid
-    transform: NDArray[np.complex128]
     modulus: FloatArray
     phase: NDArray[np.complex128]
     support: NDArray[np.bool_]
@@ -261,7 +258,7 @@ class _Change:
         directed = np.where(is_zero, noise, transform)
         with np.errstate(all="ignore"):
             phase = directed / np.abs(directed)
-        return cls(grid, transform, np.where(is_zero, 0, modulus), phase, inside)
+        return cls(grid, np.where(is_zero, 0, modulus), phase, inside)
 
     def at(self, threshold: float) -> FloatArray:
         """Return the change of the samples."""
@@ -331,11 +328,14 @@ def _step(samples: ArrayLike, step: float | None) -> float:
     return float(step)
 
 
-def _distinct(values: FloatArray, signal: FloatArray, step: float) -> FloatArray:
+def _ramped(samples: ArrayLike, step: float | None, seed: int, share: float) -> tuple[FloatArray, float, FloatArray]:
+    """Return a signal, its step, and distinct values: a ramp is added that takes a share of the step."""
+    signal, width = _signal(samples), _step(samples, step)
+    values = signal + share * width * _ramp(signal, seed)
     if len(np.unique(values)) < values.size:
-        raise Refused(f"{values.size} levels inside a quantisation step of {step:.3g} are too fine for float64 at "
+        raise Refused(f"{values.size} levels inside a quantisation step of {width:.3g} are too fine for float64 at "
                       f"values up to {np.abs(signal).max():.3g}; take the mean out, or fewer samples")
-    return values
+    return signal, width, values
 
 
 def _no_step(why: str) -> Refused:

@@ -4,8 +4,8 @@ Ties take levels from moments, silent frequencies from energies: a perturbation 
 active. Only what is refused is perturbed: features of levels that a sample has stay its own. The outcome says what was
 done, and how far apart the answers of other perturbations are that are as good as this one.
 
-Plans and `stats` share this: refused samples become the rows of a `SecondTry`, whoever computes answers them all at
-once, and it judges the answers. Where rounding would grow too much on the way, it may: the perturbation, which is much
+Plans and `stats` share this: `tried_again` perturbs refused samples, has them answered all at once, and judges the
+answers. Where rounding would grow too much on the way, it may: the perturbation, which is much
 larger, grows alike, and what it does is told.
 """
 
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +24,10 @@ from symdecouple.numeric.perturbation import Perturbed, both_perturbations, ramp
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 from symdecouple.shown import Shown
 
-__all__ = ["Perturbation", "PerturbationKind", "RefusedRow", "SecondTry", "Tried", "as_perturbation"]
+__all__ = ["Perturbation", "PerturbationKind", "RefusedRow", "Tried", "as_perturbation", "tried_again"]
 
 PerturbationKind: TypeAlias = Literal["ramp", "spectral", "ramp and spectral"]
+OnPerturbed: TypeAlias = Callable[[FloatArray, IntArray], tuple[NDArray[Any], Any, Mapping[int, Outcome]]]
 
 _COARSE = 1e-6  # of a deviation: errors of a path, up to 1e-10, are a ten-thousandth of it
 
@@ -97,94 +98,62 @@ class RefusedRow:
     own: NDArray[Any] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Tried:
-    """What became of a refused sample: values and their place among the rows that were answered, or none of both.
+class Tried(NamedTuple):
+    """What became of a refused sample: its values, or None, and what was found beside them (None without values).
 
     Where the outcome is a refusal, the values are those features that only others are refused beside.
     """
 
     values: NDArray[Any] | None
-    place: int
+    beside: Any
     outcome: Outcome
 
 
-@dataclass(frozen=True, slots=True)
-class SecondTry:
-    """Perturbed samples of some that were refused.
+def tried_again(perturbation: Perturbation, refused: Sequence[RefusedRow], grid: tuple[int, ...], whole: bool,
+                answer: OnPerturbed) -> Iterator[Tried]:
+    """Yield what became of each of some refused samples on a grid, several perturbations of each, its own one first.
 
-    Attributes
-    ----------
-    refused : sequence of RefusedRow
-    rows : array (P, N)
-        Several perturbations of each, its own one first; none where the sample has no such perturbation.
-    owner : array (P,)
-        Whose they are: places in `refused`.
-    is_coarse : array (P,)
-        Whether a row was changed so much that rounding does not count beside it.
-    done : list of Outcome
-        What was done to each, or why nothing could be.
+    `answer` takes rows (P, N) and whose they are, places in `refused`, and returns values (P, ...), what was found
+    beside them, (P, ...), and refusals. The step of whole numbers is 1, unless it was given.
     """
+    rows, owner, done, coarse = list[FloatArray](), list[int](), list[Outcome](), list[bool]()
+    for place, each in enumerate(refused):
+        row = np.array([float(v) for v in each.row]) if each.row.dtype == object else each.row
+        made = [one.of(row, grid, whole) for one in perturbation.and_others()]
+        done.append(made[0][1])
+        if done[-1].ok:
+            rows += [perturbed for perturbed, how in made if how.ok]
+            owner += [place] * (len(rows) - len(owner))
+            size = float(np.abs(row).max()) or 1.0  # squares stay in range
+            coarse += [float(np.std((each - row) / size)) > _COARSE * float(np.std(row / size))
+                       for each in rows[len(coarse):]]
+    values, refusals = dict[int, tuple[NDArray[Any], Any]](), dict[int, Outcome]()
+    for is_coarse, most in ((True, MOST_PERTURBED), (False, MOST_GROWTH)):
+        if (which := np.flatnonzero(np.array(coarse, dtype=np.bool_) == is_coarse)).size:
+            with growth_up_to(most):
+                found, beside, why = answer(np.array([rows[p] for p in which]), np.array([owner[p] for p in which]))
+            values |= dict(zip(which.tolist(), zip(found, beside, strict=True), strict=True))
+            refusals |= {int(which[r]): outcome for r, outcome in why.items()}
+    for place, each in enumerate(refused):
+        mine = [p for p, whose in enumerate(owner) if whose == place]
+        yield _judged(each, done[place], [(*values[p], refusals.get(p)) for p in mine])
 
-    refused: Sequence[RefusedRow]
-    rows: FloatArray
-    owner: IntArray
-    is_coarse: NDArray[np.bool_]
-    done: list[Outcome]
 
-    @classmethod
-    def of(cls, perturbation: Perturbation, refused: Sequence[RefusedRow], grid: tuple[int, ...], whole: bool
-           ) -> SecondTry:
-        """Perturb samples on a grid; the step of whole numbers is 1, unless it was given."""
-        rows, owner, done, coarse = list[FloatArray](), list[int](), list[Outcome](), list[bool]()
-        for place, each in enumerate(refused):
-            row = np.array([float(v) for v in each.row]) if each.row.dtype == object else each.row
-            made = [one.of(row, grid, whole) for one in perturbation.and_others()]
-            done.append(made[0][1])
-            if done[-1].ok:
-                rows += [perturbed for perturbed, how in made if how.ok]
-                owner += [place] * (len(rows) - len(owner))
-                size = float(np.abs(row).max()) or 1.0  # squares stay in range
-                coarse += [float(np.std((each - row) / size)) > _COARSE * float(np.std(row / size))
-                           for each in rows[len(coarse):]]
-        return cls(refused, np.array(rows), np.array(owner, dtype=np.intp), np.array(coarse, dtype=np.bool_), done)
-
-    def tried(self, answer: Callable[[FloatArray, IntArray], tuple[NDArray[Any], Mapping[int, Outcome]]]
-              ) -> Iterator[Tried]:
-        """Yield what became of each; `answer` takes rows and their places, and returns values and refusals."""
-        values, refusals = np.empty(0), dict[int, Outcome]()
-        for is_coarse, most in ((True, MOST_PERTURBED), (False, MOST_GROWTH)):
-            if (which := np.flatnonzero(self.is_coarse == is_coarse)).size:
-                with growth_up_to(most):
-                    found, refused = answer(self.rows[which], which)
-                if not values.size:
-                    values = np.empty((len(self.rows), *found.shape[1:]), dtype=found.dtype)
-                values[which] = found
-                refusals |= {int(which[r]): outcome for r, outcome in refused.items()}
-        return self._judged(values, refusals)
-
-    def _judged(self, values: NDArray[Any], refusals: Mapping[int, Outcome]) -> Iterator[Tried]:
-        """Values that a sample lacked, or why it stays refused."""
-        for place, (each, done) in enumerate(zip(self.refused, self.done, strict=True)):
-            mine = np.flatnonzero(self.owner == place)
-            why = refusals.get(int(mine[0]), done) if len(mine) else done
-            told = f"{each.outcome.detail}; perturbed: {why.reason}, {why.detail}"
-            stays = Tried(None, -1, Outcome(False, each.outcome.reason, told))
-            if not len(mine):
-                yield stays
-                continue
-            own, first = each.own, values[mine[0]]
-            lacking = np.ones(first.shape, dtype=np.bool_) if own is None else np.array([v != v for v in own])
-            kept = first if own is None else np.where(lacking, first, own)
-            if why.ok:
-                answered = values[[p for p in mine if p not in refusals]]
-                apart = _spread(answered, lacking, own is not None)
-                told = f"{done.detail}; without it: {each.outcome.reason}; {apart}"
-                yield Tried(kept, int(mine[0]), Outcome(True, done.reason, told))
-            elif own is not None and any(v == v for v in first[lacking]):
-                yield Tried(kept, int(mine[0]), why)
-            else:
-                yield stays
+def _judged(each: RefusedRow, done: Outcome, tries: list[tuple[NDArray[Any], Any, Outcome | None]]) -> Tried:
+    """The values that a sample lacked, or why it stays refused."""
+    first, beside, why = tries[0] if tries else (None, None, done)
+    if first is not None:
+        lacking = np.ones(first.shape, dtype=np.bool_) if each.own is None else np.array([v != v for v in each.own])
+        kept = first if each.own is None else np.where(lacking, first, each.own)
+        if why is None:
+            apart = _spread(np.array([found for found, _, no in tries if no is None]), lacking, each.own is not None)
+            told = f"{done.detail}; without it: {each.outcome.reason}; {apart}"
+            return Tried(kept, beside, Outcome(True, done.reason, told))
+        if each.own is not None and any(v == v for v in first[lacking]):
+            return Tried(kept, beside, why)
+    assert why is not None
+    told = f"{each.outcome.detail}; perturbed: {why.reason}, {why.detail}"
+    return Tried(None, None, Outcome(False, each.outcome.reason, told))
 
 
 def _spread(found: NDArray[Any], lacking: NDArray[np.bool_], is_feature: bool) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import Outcome
-from symdecouple.numeric.perturbing import Perturbation, RefusedRow, SecondTry
+from symdecouple.numeric.perturbing import Perturbation, RefusedRow, tried_again
 from symdecouple.numeric.samples.batch import (
     EMPTY,
     INFINITE,
@@ -43,13 +43,13 @@ def try_perturbed(answer: Answer, given: Numbers, axes: tuple[int, ...], kernel:
     for which in _of_one_length(refused):
         each = [refused[i] for i in which]
         count = len(each[0].row)
-        second = SecondTry.of(perturbation, each, grid if count == math.prod(grid) else (count,), whole)
+        form = grid if count == math.prod(grid) else (count,)
 
-        def ask(rows: NDArray[Any], _: NDArray[np.intp]) -> tuple[NDArray[Any], dict[int, Outcome]]:
+        def ask(rows: NDArray[Any], _: NDArray[np.intp]) -> tuple[NDArray[Any], Any, dict[int, Outcome]]:
             found = kernel(SampleMatrix.of(rows))
-            return found.values[:, :order], found.refusals
+            return found.values[:, :order], [None] * len(rows), found.refusals
 
-        for i, tried in zip(which, second.tried(ask), strict=True):
+        for i, tried in zip(which, tried_again(perturbation, each, form, whole, ask), strict=True):
             if tried.values is not None:
                 answer.values[i, :order] = tried.values
             if tried.outcome.ok:

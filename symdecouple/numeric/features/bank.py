@@ -108,12 +108,9 @@ class BankFeatures:
         index, powers = self.index[:count], self.powers[:count]
         fields = np.stack(_powers(self._outputs(rows), index, powers - 1), axis=1)
         fields *= (self.gains[:count] * powers)[:, None]
-        placed = fields.reshape(*fields.shape[:2], *self.grid)
-        for axis in range(len(self.grid)):
-            lines = [self.bands[b][axis] for b in index]
-            for line in dict.fromkeys(lines):
-                mine = [j for j, other in enumerate(lines) if other == line]
-                placed[:, mine] = line.turned().along(placed[:, mine], axis + 2)
+        for b in np.unique(index):
+            mine = np.flatnonzero(index == b)
+            fields[:, mine] = self._band(fields[:, mine], b, adjoint=True)
         return fields
 
     def last_direction(self, rows: FloatArray, count: int, gradients: FloatArray | None = None
@@ -147,24 +144,16 @@ class BankFeatures:
         total = np.zeros((*weights.shape[:-2], n))
         for b in np.unique(self.index[:count]):
             mine = np.flatnonzero(self.index[:count] == b)
-            moved = self._band(weights[..., mine, :].reshape(-1, n), b).reshape(*weights.shape[:-2], len(mine), n)
-            summed = (curved[:, mine] * moved).sum(axis=-2)
-            total += self._band(summed.reshape(-1, n), b, adjoint=True).reshape(total.shape)
+            summed = (curved[:, mine] * self._band(weights[..., mine, :], b)).sum(axis=-2)
+            total += self._band(summed, b, adjoint=True)
         return total
 
     def _outputs(self, rows: FloatArray) -> FloatArray:
         """Return y of all bands, (R, B, N)."""
-        out = np.empty((len(rows), len(self.bands), rows.shape[1]))
-        placed = rows.reshape(-1, *self.grid)
-        firsts = {line: line.along(placed, 1) for line in {lines[0] for lines in self.bands}}
-        for b, (first, *others) in enumerate(self.bands):
-            band = firsts[first]
-            for axis, other in enumerate(others, 2):
-                band = other.along(band, axis)
-            out[:, b] = band.reshape(rows.shape)
-        return out
+        return np.stack([self._band(rows, b) for b in range(len(self.bands))], axis=1)
 
     def _band(self, rows: FloatArray, b: int, adjoint: bool = False) -> FloatArray:
+        """Return a band of flattened samples (..., N), or its adjoint."""
         array = rows.reshape(-1, *self.grid)
         for axis, line in enumerate(self.bands[b], 1):
             array = (line.turned() if adjoint else line).along(array, axis)

@@ -119,9 +119,12 @@ class Oracle:
         given = np.isfinite(rows).all(axis=1)
         with np.errstate(all="ignore"):
             moved = np.abs(values - again) > _REPEATED * np.maximum(np.abs(values), np.abs(again))
-        found = {int(r): self._complaint(rows[r], again[r]) for r in np.flatnonzero(given & ~np.isfinite(values))}
-        for r in np.flatnonzero(given & np.isfinite(values) & (moved | ~np.isfinite(again))):
-            found[int(r)] = self._restless(f"{values[r]:.12g}", f"{again[r]:.12g}")
+        found: dict[int, Outcome] = {}
+        for r in np.flatnonzero(given & (moved | ~np.isfinite(values) | ~np.isfinite(again))):
+            first = f"{values[r]:.12g}" if np.isfinite(values[r]) else "not a number"
+            restless = Outcome(False, "callable failed", f"{self.name} changes its answer: {first}, then "
+                               f"{again[r]:.12g} for the same sample; a feature has no random numbers and no memory")
+            found[int(r)] = restless if np.isfinite([values[r], again[r]]).any() else self._complaint(rows[r])
         return found
 
     def gradient_refusals(self, rows: FloatArray) -> dict[int, Outcome]:
@@ -137,7 +140,7 @@ class Oracle:
                                         f"to {errors[i]:.1e} of its size only; is it smooth, in 64 bits, and without "
                                         "an offset that hides it? Or give gradient=")
             elif not np.isfinite(gradients[i]).all():
-                found[int(r)] = self._gradient_complaint(given[i])
+                found[int(r)] = self._complaint(given[i], of_gradient=True)
             elif doubts[i] <= _AGREES * sizes[i] < abs(slopes[i] - differences[i]):
                 found[int(r)] = Outcome(False, "callable failed", f"{self.name}: its gradient gives a slope of "
                                         f"{slopes[i]:.6g} along a direction in which its values have one of "
@@ -148,33 +151,22 @@ class Oracle:
         """Return what is wrong at the first of some rows at which anything is; nothing if all is well."""
         for row, value in zip(rows, self.values(rows), strict=True):
             if not np.isfinite(value):
-                return self._complaint(row, np.nan).detail
+                return self._complaint(row).detail
             if self.box.gradient is not None and not np.isfinite(self.gradients(row[None])[0]).all():
-                return self._gradient_complaint(row).detail
+                return self._complaint(row, of_gradient=True).detail
         return ""
 
-    def _complaint(self, row: FloatArray, again: float) -> Outcome:
-        """Say why a row has no value."""
-        if np.isfinite(again):
-            return self._restless("not a number", f"{again:.12g}")
+    def _complaint(self, row: FloatArray, of_gradient: bool = False) -> Outcome:
+        """Say why a row has no value, or no gradient."""
+        function, name = self.box.function, self.name
+        if of_gradient and self.box.gradient is not None:
+            function, name = self.box.gradient, f"the gradient of {name}"
         try:
-            value = self._one(self.box.function, row, ())
+            found = self._answers(function, row[None], row.shape if of_gradient else ())[0]
         except _CallFailed as error:
-            return Outcome(False, "callable failed", f"{self.name}: {error}")
-        return Outcome(False, "not finite", f"{self.name} is {float(value)} here; is the sample in its domain?")
-
-    def _gradient_complaint(self, row: FloatArray) -> Outcome:
-        assert self.box.gradient is not None
-        try:
-            self._one(self.box.gradient, row, row.shape)
-        except _CallFailed as error:
-            return Outcome(False, "callable failed", f"the gradient of {self.name}: {error}")
-        return Outcome(False, "not finite", f"the gradient of {self.name} is not finite here; is the sample in its "
-                       "domain?")
-
-    def _restless(self, first: str, second: str) -> Outcome:
-        return Outcome(False, "callable failed", f"{self.name} changes its answer: {first}, then {second} for the same "
-                       "sample; a feature has no random numbers and no memory")
+            return Outcome(False, "callable failed", f"{name}: {error}")
+        is_what = "not finite" if of_gradient else float(found)
+        return Outcome(False, "not finite", f"{name} is {is_what} here; is the sample in its domain?")
 
     def _single_precision(self, rows: FloatArray, open_rows: IntArray) -> dict[int, Outcome]:
         """Refuse answers in 32 bits or less, which no path can follow."""
@@ -182,7 +174,7 @@ class Oracle:
             if function is None or not len(open_rows):
                 continue
             try:
-                kind = self._answer(function, rows[open_rows[0]], shape).dtype
+                kind = self._answers(function, rows[open_rows[:1]], shape).dtype
             except _CallFailed:
                 continue
             if kind in (np.float16, np.float32):
@@ -270,28 +262,20 @@ class Oracle:
             for first in range(0, len(finite), block):
                 which = finite[first : first + block]
                 try:
-                    found[which] = self._together(function, rows[which], shape)
+                    found[which] = self._answers(function, rows[which], shape)
                 except _CallFailed:
                     for r in which if len(which) > 1 else ():
                         try:
-                            found[r] = self._one(function, rows[r], shape)
+                            found[r] = self._answers(function, rows[r : r + 1], shape)[0]
                         except _CallFailed:
                             continue
         return found
 
-    def _together(self, function: Callable[[Any], Any], rows: FloatArray, shape: tuple[int, ...]) -> FloatArray:
-        if not self.box.vectorized:
-            return self._one(function, rows[0], shape)[None]
-        return np.asarray(_numbers(function, rows, (len(rows), *shape)), dtype=np.float64)
-
-    def _one(self, function: Callable[[Any], Any], row: FloatArray, shape: tuple[int, ...]) -> FloatArray:
-        return np.asarray(self._answer(function, row, shape), dtype=np.float64)
-
-    def _answer(self, function: Callable[[Any], Any], row: FloatArray, shape: tuple[int, ...]) -> Any:
-        """Return the answer at one row as it came."""
+    def _answers(self, function: Callable[[Any], Any], rows: FloatArray, shape: tuple[int, ...]) -> Any:
+        """Return the answers at some rows, or at the only one of them, as they came."""
         if self.box.vectorized:
-            return _numbers(function, row[None], (1, *shape))[0]
-        return _numbers(function, row, shape)
+            return _numbers(function, rows, (len(rows), *shape))
+        return _numbers(function, rows[0], shape)[None]
 
 
 def _direction(n: int) -> FloatArray:

@@ -82,8 +82,7 @@ class Compiled:
         self._outputs = [self._split(e) for e in exprs]
         vectors = [self._x, *(step.symbol for step in self._steps if step.filter is not None)]
         self.pointwise = tuple(e.has(*vectors) for e in self._outputs)
-        self._compiled: dict[bool, tuple[list[Callable[..., Any]], list[Callable[..., Any]]]] = {}
-        self._differentiated: dict[bool, tuple[list[_Partials], list[_Partials]]] = {}
+        self._compiled: dict[tuple[bool, bool], tuple[list[Any], list[Any]]] = {}
 
     def __len__(self) -> int:
         return len(self._outputs)
@@ -137,7 +136,7 @@ class Compiled:
         -------
         array (..., N)
         """
-        steps, outputs = self._partials(values.dtype == object)
+        steps, outputs = self._functions(values.dtype == object, are_partials=True)
         inputs = (values, *arguments, *self._intermediate(values, arguments))
         lead = np.broadcast_shapes(values.shape[:-1], *(np.shape(w)[:-1] for w in weights))
         shape = (*lead, values.shape[-1])
@@ -191,27 +190,20 @@ class Compiled:
         self._steps.append(_Step(symbol, body, h))
         return symbol
 
-    def _functions(self, multiprecision: bool) -> tuple[list[Callable[..., Any]], list[Callable[..., Any]]]:
-        if multiprecision not in self._compiled:
-            symbols = self._symbols()
-            first = len(symbols) - len(self._steps)
-            steps = [function_of(symbols[: first + i], step.body, multiprecision) for i, step in enumerate(self._steps)]
-            self._compiled[multiprecision] = steps, [function_of(symbols, e, multiprecision) for e in self._outputs]
-        return self._compiled[multiprecision]
+    def _functions(self, multiprecision: bool, are_partials: bool = False) -> tuple[list[Any], list[Any]]:
+        """Return the functions of the steps and of the outputs, or their derivatives, compiled when first asked for."""
+        if (multiprecision, are_partials) not in self._compiled:
+            first, steps = [self._x, *self._arguments], [step.symbol for step in self._steps]
 
-    def _partials(self, multiprecision: bool) -> tuple[list[_Partials], list[_Partials]]:
-        if multiprecision not in self._differentiated:
-            symbols, before = self._symbols(), [step.symbol for step in self._steps]
-            first = len(symbols) - len(before)
-            self._differentiated[multiprecision] = (
-                [_Partials(step.body, self._x, before[:i], symbols[: first + i], multiprecision)
-                 for i, step in enumerate(self._steps)],
-                [_Partials(e, self._x, before, symbols, multiprecision) for e in self._outputs],
-            )
-        return self._differentiated[multiprecision]
+            def made(body: Expr, before: list[Dummy]) -> Any:
+                if are_partials:
+                    return _Partials(body, self._x, before, [*first, *before], multiprecision)
+                return function_of([*first, *before], body, multiprecision)
 
-    def _symbols(self) -> list[Dummy]:
-        return [self._x, *self._arguments, *(step.symbol for step in self._steps)]
+            self._compiled[multiprecision, are_partials] = (
+                [made(step.body, steps[:i]) for i, step in enumerate(self._steps)],
+                [made(e, steps) for e in self._outputs])
+        return self._compiled[multiprecision, are_partials]
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,13 +244,9 @@ class _Partials:
 
     def back(self, weight: Any, inputs: tuple[Any, ...]) -> tuple[Any, list[tuple[int, Any]]]:
         """Return the weight times the slope, and (j, weight times the derivative by step j)."""
-        slope, *partials = self._at(inputs)
+        slope, *partials = self._function(*inputs[: self._count])
         return (weight * slope if self._has_slope else 0,
                 [(j, weight * partial) for j, partial in zip(self._steps, partials, strict=True)])
-
-    def _at(self, inputs: tuple[Any, ...]) -> list[Any]:
-        found: list[Any] = self._function(*inputs[: self._count])
-        return found
 
 
 def function_of(symbols: Sequence[Dummy], expr: Any, multiprecision: bool,

@@ -75,7 +75,7 @@ class CompiledFeatures:
         self._sample = features.sample
         self._values = Compiled([f.expr for f in features], self._sample)
         self._fields = [gradient(f).in_sample(self._sample).expr for f in features]
-        self._gradients: dict[tuple[int, tuple[int, ...] | None], Compiled] = {}
+        self._gradients: dict[int, Compiled] = {}
         self._grid: tuple[int, ...] | None = None
         self._low, self._high = (float(end) for end in self._sample.interval)
         self._is_everywhere = np.isinf([self._low, self._high]).all()
@@ -122,12 +122,9 @@ class CompiledFeatures:
                                         for part, pointwise in zip(parts, compiled.pointwise, strict=True)])
 
     def _compiled(self, count: int) -> Compiled:
-        key = count, self._grid
-        if key not in self._gradients:
-            if (count, None) not in self._gradients:
-                self._gradients[count, None] = Compiled(self._fields[:count], self._sample)
-            self._gradients[key] = self._gradients[count, None].on(self._grid)
-        return self._gradients[key]
+        if count not in self._gradients:
+            self._gradients[count] = Compiled(self._fields[:count], self._sample)
+        return self._gradients[count].on(self._grid)
 
     def _inside(self, rows: Array, found: Array, n_axes: int) -> Array:
         if self._is_everywhere:

@@ -163,11 +163,7 @@ def fill(
     """Rows that need no thought go to the kernel in matrices; the others are prepared, as all rows with weights are."""
     rows = as_rows(given.array, axes)
     hidden = None if given.masked is None else as_rows(given.masked, axes)
-    if weights is None:
-        low, high = _ends(rows)
-        plain = _plain_rows(rows, hidden, low, high)
-    else:
-        plain = np.zeros(len(rows), dtype=np.bool_)
+    plain, low, high = _plain_rows(rows, hidden, weights is not None)
 
     def prepared() -> Iterator[tuple[IntArray, WeighedRows]]:
         for which in _matrices(np.flatnonzero(~plain), rows):
@@ -188,24 +184,16 @@ def fill(
             answer.put(which[part], kernel(matrix))
 
 
-def _ends(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Minimum and maximum of each row; of rows that are prepared one by one in any case, nothing."""
-    if rows.dtype.kind == "O" or rows.shape[1] < 2:
-        return rows[:, :0], rows[:, :0]
-    return row_ends(rows)
-
-
-def _plain_rows(
-    rows: NDArray[Any], hidden: NDArray[np.bool_] | None, low: NDArray[Any], high: NDArray[Any]
-) -> NDArray[np.bool_]:
-    """Which rows are finite, unmasked, exact in float64 and hold at least two values."""
-    n_rows, n_samples = rows.shape
-    if rows.dtype.kind == "O" or n_samples < 2:
-        return np.zeros(n_rows, dtype=np.bool_)
+def _plain_rows(rows: NDArray[Any], hidden: NDArray[np.bool_] | None, is_weighed: bool
+                ) -> tuple[NDArray[np.bool_], NDArray[Any], NDArray[Any]]:
+    """Which rows are finite, unmasked, exact in float64 and hold at least two values; minimum and maximum of these."""
+    if is_weighed or rows.dtype.kind == "O" or rows.shape[1] < 2:
+        return np.zeros(len(rows), dtype=np.bool_), rows, rows
+    low, high = row_ends(rows)
     plain: NDArray[np.bool_] = np.isfinite(low) & np.isfinite(high)
     if rows.dtype.kind in "iu" and rows.dtype.itemsize > 4:
         plain &= is_exact_in_float64(low, high)
-    return plain if hidden is None else plain & ~hidden.any(axis=1)
+    return plain if hidden is None else plain & ~hidden.any(axis=1), low, high
 
 
 def _matrices(which: IntArray, rows: NDArray[Any]) -> Iterator[IntArray]:
@@ -220,7 +208,7 @@ class Answer:
 
     name: str
     shape: tuple[int, ...]
-    values: FloatArray = field(init=False)
+    values: NDArray[Any] = field(init=False)
     refusals: dict[int, Outcome] = field(default_factory=dict)
     frames: int = 4  # from the warning to the caller's line
     notes: dict[int, Outcome] = field(default_factory=dict)  # what is to be told about answers
@@ -230,8 +218,11 @@ class Answer:
     given: tuple[Outcome, ...] = ()  # those of another answer
 
     def __post_init__(self) -> None:
-        count = math.prod(self.shape)
-        self.values = np.full(count if self.columns is None else (count, self.columns), np.nan)
+        self.values = np.full(self.count if self.columns is None else (self.count, self.columns), np.nan)
+
+    @property
+    def count(self) -> int:
+        return math.prod(self.shape)
 
     def put(self, which: IntArray, rows: RowValues) -> None:
         self.values[which] = rows.values
@@ -247,7 +238,7 @@ class Answer:
                 self.notes[i] = outcome
 
     def outcomes(self) -> tuple[Outcome, ...]:
-        return tuple(self.refusals.get(i) or self.notes.get(i, COMPUTED) for i in range(len(self.values)))
+        return tuple(self.refusals.get(i) or self.notes.get(i, COMPUTED) for i in range(self.count))
 
     def deliver(self, result: _Found, on_refusal: OnRefusal) -> _Found | Any:
         """NaN handed on because the caller chose so is in the outcomes, but is nothing to warn of."""
@@ -258,11 +249,11 @@ class Answer:
             raise Refused(self.message(refused), result, self.outcomes())
         if refused:
             warnings.warn(RefusalWarning(self.message(refused)), stacklevel=self.frames)
-        elif self.hint and len(self.values) >= _DOUBTFUL:
+        elif self.hint and self.count >= _DOUBTFUL:
             warnings.warn(f"{self.name}: {self.hint}", stacklevel=self.frames)
         if self.notes:
             noted = sorted(self.notes)
-            told = f"{self.name}: {len(noted)} of {len(self.values)} samples perturbed, {self.where(noted)}: "
+            told = f"{self.name}: {len(noted)} of {self.count} samples perturbed, {self.where(noted)}: "
             warnings.warn(PerturbedWarning(told + self.notes[noted[0]].detail), stacklevel=self.frames)
         return result
 
@@ -272,7 +263,7 @@ class Answer:
         why += f"; {self.hint}" if self.hint else ""
         if not self.shape:
             return f"{self.name}: the sample is refused: {why}"
-        return f"{self.name}: {len(refused)} of {len(self.values)} samples refused, {self.where(refused)}: {why}"
+        return f"{self.name}: {len(refused)} of {self.count} samples refused, {self.where(refused)}: {why}"
 
     def where(self, rows: Sequence[int]) -> str:
         """'at 3, 7' or 'at (0, 1), (2, 0), ...': the first indices in the shape of the batch."""
@@ -297,6 +288,6 @@ def raise_on_nan(answer: Answer, rows: list[int]) -> None:
     if rows:
         place = answer.where(rows) if answer.shape else "in the only one"
         raise InvalidInput(
-            f"{answer.name}: {len(rows)} of {len(answer.values)} samples hold NaN ({place}) and nan_policy='raise'; "
+            f"{answer.name}: {len(rows)} of {answer.count} samples hold NaN ({place}) and nan_policy='raise'; "
             "clean the input, or choose nan_policy='omit' or 'propagate'"
         )

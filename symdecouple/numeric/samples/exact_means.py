@@ -29,26 +29,20 @@ _AT_ONCE = 2**18  # numbers, for the memory of their digits
 def put_exact(
     answer: Answer, given: Numbers, axes: tuple[int, ...], weighed: WeightRows | None, order: int, added: float = 0.0
 ) -> None:
-    """Put means, and variances with something added, right among moments up to an order."""
-    for i, value in _single_values(answer, given, axes, weighed):
-        answer.values[i, : min(order, 2)] = (value, added)[:order]
-        if order < 3:
-            del answer.refusals[i]
-    for i, mean, variance in exact_rows(answer, given, axes, weighed):
-        answer.values[i, : min(order, 2)] = (mean, variance + added)[:order]
+    """Put means, and variances with something added, right among moments up to an order.
 
-
-def _single_values(
-    answer: Answer, given: Numbers, axes: tuple[int, ...], weighed: WeightRows | None
-) -> Iterator[tuple[int, float]]:
-    """The only value of each row that was refused because it has no other: its mean; its variance is zero."""
+    A row that was refused because it has one value has that for its mean; its variance is zero.
+    """
     which = [i for i, outcome in answer.refusals.items() if outcome is SINGLE]
     rows, present = as_rows(given.array, axes), present_in(given, axes, weighed) if which else np.empty(0)
     for i in which:
-        found = [exact(value) for value in rows[i][present[i]].tolist()]
-        numbers = [value for value in found if not isinstance(value, float) or not math.isnan(value)]
+        numbers = [v for v in map(exact, rows[i][present[i]].tolist()) if v == v]
         if len(numbers) == 1:
-            yield i, nearest(Fraction(numbers[0]))
+            answer.values[i, : min(order, 2)] = (nearest(Fraction(numbers[0])), added)[:order]
+            if order < 3:
+                del answer.refusals[i]
+    for i, mean, variance in exact_rows(answer, given, axes, weighed):
+        answer.values[i, : min(order, 2)] = (mean, variance + added)[:order]
 
 
 # --- numbers that float64 would round ---
@@ -67,7 +61,12 @@ def exact_rows(
         least, most = ends_of(rows, present)
         asked = asked[~is_exact_in_float64(least, most)[asked]]
         if weighed is None:
-            yield from _of_integers(rows, present, least, asked)
+            step = max(1, _AT_ONCE // rows.shape[1])
+            for some in (asked[start : start + step] for start in range(0, len(asked), step)):
+                one, two = _power_sums(rows[some], present[some], least[some])
+                count, first = present[some].sum(axis=1).astype(object), least[some].astype(object)
+                yield from zip(some.tolist(), (first * count + one) / count, (count * two - one**2) / count**2,
+                               strict=True)  # int / int is rounded once
             return
     for i in asked.tolist():
         weights = np.ones(rows.shape[1]) if weighed is None else weighed.of_rows(np.array([i]))[0][0]
@@ -78,16 +77,6 @@ def exact_rows(
             numbers, shares = [v for v, _ in pairs], [w for _, w in pairs]
         mean, variance = _mean_and_variance(numbers, shares)
         yield i, nearest(mean), nearest(variance)
-
-
-def _of_integers(rows: NDArray[Any], present: NDArray[np.bool_], least: NDArray[Any], which: NDArray[np.intp]
-                 ) -> Iterator[tuple[int, float, float]]:
-    """Of rows of 64 bits without weights; int / int is rounded once."""
-    step = max(1, _AT_ONCE // rows.shape[1])
-    for some in (which[start : start + step] for start in range(0, len(which), step)):
-        one, two = _power_sums(rows[some], present[some], least[some])
-        count, first = present[some].sum(axis=1).astype(object), least[some].astype(object)
-        yield from zip(some.tolist(), (first * count + one) / count, (count * two - one**2) / count**2, strict=True)
 
 
 def _mean_and_variance(values: Sequence[int | Fraction], weights: Sequence[float]) -> tuple[Fraction, Fraction]:

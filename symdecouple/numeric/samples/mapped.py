@@ -24,7 +24,7 @@ from symdecouple.numeric.samples.weights import WeightRows, present_in
 __all__ = ["DIGITS", "EntryMap", "reduce_mapped"]
 
 DIGITS = 60  # differences in the last digit of 128 bits keep twenty
-BEYOND = "beyond float64"
+_BEYOND, _OUTSIDE = 1, 2  # what is wrong with an entry
 TORN = Outcome(False, "pole inside", "the coordinate has a pole between the smallest and the largest of the samples; "
                "turn them, or take another coordinate")
 
@@ -62,35 +62,34 @@ class EntryMap:
 
 def reduce_mapped(name: str, a: Any, mapping: EntryMap, kernel: Kernel, **options: Any) -> Values:
     """Apply a kernel to phi of every sample; options as in `reduce_rows`, the caller one call away."""
-    bad: list[tuple[NDArray[np.bool_], str]] = []
+    wrong: list[NDArray[np.int8]] = []
 
     def before(given: Numbers) -> Numbers:
-        mapped, outside, beyond = _mapped(given, mapping, options["axis"])
-        bad.extend([(beyond, BEYOND), (outside, "outside the domain")])
+        mapped, codes = _mapped(given, mapping, options["axis"])
+        wrong.append(codes)
         return Numbers(mapped, given.masked)
 
     def after(answer: Answer, given: Numbers, axes: tuple[int, ...], weighed: WeightRows | None) -> None:
-        for where, reason in bad:
-            for i, value in _first_bad(where, given, axes, weighed):
-                _refuse(answer, i, Outcome(False, reason, f"{value} {mapping.outside}" if reason != BEYOND else
-                                           f"{value} is mapped to no float64 number; change the unit of the sample"))
+        rows, present = as_rows(given.array, axes), present_in(given, axes, weighed)
+        codes, found = as_rows(wrong[0], axes) * present, dict[int, Outcome]()
+        for i in np.flatnonzero(codes.any(axis=1)).tolist():
+            first = int(np.argmax(codes[i]))
+            value = rows[i, first : first + 1].tolist()[0]
+            found[i] = (Outcome(False, "outside the domain", f"{value} {mapping.outside}")
+                        if codes[i, first] == _OUTSIDE else Outcome(
+                            False, "beyond float64", f"{value} is mapped to no float64 number; change the unit of the "
+                            "sample"))
         if mapping.cells is not None:
-            for i in _torn(mapping.cells, given, axes, weighed):
-                _refuse(answer, i, TORN)
+            found |= dict.fromkeys(_torn(mapping.cells, rows.astype(np.float64), present), TORN)
+        for i, outcome in found.items():
+            if answer.refusals.get(i) is not NAN_INPUT:  # which was handed on already
+                answer.refusals[i], answer.values[i] = outcome, np.nan
 
     return reduce_rows(name, a, kernel, **options, frames=6, before=before, after=after)
 
 
-def _refuse(answer: Answer, i: int, outcome: Outcome) -> None:
-    """Refuse a sample, unless NaN in it was handed on already."""
-    if answer.refusals.get(i) is not NAN_INPUT:
-        answer.refusals[i] = outcome
-        answer.values[i] = np.nan
-
-
-def _mapped(given: Numbers, mapping: EntryMap, axis: Axis
-            ) -> tuple[NDArray[Any], NDArray[np.bool_], NDArray[np.bool_]]:
-    """phi of all entries, a number in place of those that have none, and which are outside and which overflow."""
+def _mapped(given: Numbers, mapping: EntryMap, axis: Axis) -> tuple[NDArray[Any], NDArray[np.int8]]:
+    """phi of all entries, a number in place of those that have none, and what is wrong with these, or 0."""
     array = given.array
     if array.dtype.kind == "f" or (array.dtype.kind in "iu" and (
             not array.size or is_exact_in_float64(array.min(), array.max()))):
@@ -107,25 +106,24 @@ def _mapped(given: Numbers, mapping: EntryMap, axis: Axis
             found = mapping.of_ratios(safe, largest)
         found = np.where(np.isinf(values), values, found)
         beyond = ~np.isfinite(found) & np.isfinite(values)
-        return np.where(beyond, found.dtype.type(0), found), outside, beyond
+        return np.where(beyond, found.dtype.type(0), found), np.int8(_OUTSIDE) * outside + np.int8(_BEYOND) * beyond
     import mpmath  # for exact numbers only: `stats` loads without it
 
-    flat, outside, beyond = [], np.zeros(array.size, dtype=np.bool_), np.zeros(array.size, dtype=np.bool_)
+    flat, wrong = [], np.zeros(array.size, dtype=np.int8)
     with mpmath.workdps(DIGITS):
         for i, entry in enumerate(array.ravel().tolist()):
             value = exact(entry)
             if isinstance(value, float):
                 flat.append(value)
                 continue
-            outside[i] = not mapping.low < value < mapping.high
-            point = mpmath.mpf(_inside(mapping)) if outside[i] else mpmath.mpf(value.numerator) / value.denominator
-            found = mapping.precise(point)
-            beyond[i] = not mpmath.isfinite(found)
-            flat.append(0.0 if beyond[i] else found)
-    kind = np.float64 if all(isinstance(v, float) for v in flat) else object
-    out = np.empty(array.size, dtype=kind)
+            is_inside = mapping.low < value < mapping.high
+            found = mapping.precise(mpmath.mpf(value.numerator) / value.denominator if is_inside else
+                                    mpmath.mpf(_inside(mapping)))
+            wrong[i] = (_BEYOND if not mpmath.isfinite(found) else 0) if is_inside else _OUTSIDE
+            flat.append(found if mpmath.isfinite(found) else 0.0)
+    out = np.empty(array.size, dtype=np.float64 if all(isinstance(v, float) for v in flat) else object)
     out[:] = flat
-    return out.reshape(array.shape), outside.reshape(array.shape), beyond.reshape(array.shape)
+    return out.reshape(array.shape), wrong.reshape(array.shape)
 
 
 def _inside(mapping: EntryMap) -> float:
@@ -135,23 +133,9 @@ def _inside(mapping: EntryMap) -> float:
     return low + 1 if math.isinf(high) else (low + high) / 2
 
 
-def _first_bad(bad: NDArray[np.bool_], given: Numbers, axes: tuple[int, ...], weighed: WeightRows | None
-               ) -> list[tuple[int, Any]]:
-    """Rows with a bad entry that counts, and the first such entry of each."""
-    if not bad.any():
-        return []
-    rows = as_rows(bad, axes) & present_in(given, axes, weighed)
-    values = as_rows(given.array, axes)
-    which = np.flatnonzero(rows.any(axis=1)).tolist()
-    return [(i, values[i : i + 1, int(np.argmax(rows[i]))].tolist()[0]) for i in which]
-
-
-def _torn(cells: Callable[[NDArray[Any]], NDArray[Any]], given: Numbers, axes: tuple[int, ...],
-          weighed: WeightRows | None) -> list[int]:
+def _torn(cells: Callable[[NDArray[Any]], NDArray[Any]], rows: NDArray[Any], present: NDArray[np.bool_]) -> list[int]:
     """Rows whose entries lie on both sides of a pole."""
-    rows = as_rows(given.array.astype(np.float64), axes)
-    present = present_in(given, axes, weighed) & np.isfinite(rows)
-    places = cells(rows).astype(np.float64)
-    low = np.min(places, axis=1, where=present, initial=np.inf)
-    high = np.max(places, axis=1, where=present, initial=-np.inf)
+    counts, places = present & np.isfinite(rows), cells(rows).astype(np.float64)
+    low = np.min(places, axis=1, where=counts, initial=np.inf)
+    high = np.max(places, axis=1, where=counts, initial=-np.inf)
     return np.flatnonzero(low < high).tolist()

@@ -23,7 +23,6 @@ from symdecouple.numeric.samples.batch import (
     SINGLE,
     Answer,
     Axis,
-    OnRefusal,
     as_rows,
     normalized_axes,
 )
@@ -50,16 +49,12 @@ BEYOND = Outcome(False, "out of range", "entries, or differences between them, a
 ROUNDED = Outcome(False, "beyond float64", "entries are rounded to more than a wave shows; use dps=")
 
 
-@dataclass(slots=True)
-class Batch:
-    """Sample vectors as rows, and what became of each.
+@dataclass(slots=True, kw_only=True)
+class Batch(Answer):
+    """Sample vectors as rows, and the answer in the making: values (R, ...) of what the first answered row has.
 
     Attributes
     ----------
-    name : str
-        Of the function that was called, for messages.
-    shape : tuple of int
-        Of the batch, without the sample axes.
     rows : array (R, N)
         Sample vectors, those on a grid flattened in C order: float64, exact numbers, or, where rows are long, of the
         type of the input, if that has no more than 32 bits (see `widened`). They are the caller's own where these are
@@ -72,35 +67,28 @@ class Batch:
         Whether the input had 32 or 16 bits.
     whole : bool
         Whether it was of an integer type.
-    answers : array (R, ...) or None
-        Of the rows, NaN where there is none yet; None before the first one.
     means : dict
         Row to exact mean, of rows that float64 would round: their median was taken off before.
-    given : array (R, N) or None
+    unrounded : array (R, N) or None
         The rows as they were given, where there are such.
     barred : dict
         Rows that are refused for what is asked of them.
-    hint : str
-        Where nobody named the sample axes, and they look like a mistake.
     is_doubled : bool
         Rows of one value hold it twice: averages are the same.
     """
 
-    name: str
-    shape: tuple[int, ...]
     rows: NDArray[Any]
     axes: tuple[int, ...]
     grid: tuple[int, ...]
     single: bool
     whole: bool
-    answers: NDArray[Any] | None = None
-    refusals: dict[int, Outcome] = field(default_factory=dict)
-    notes: dict[int, Outcome] = field(default_factory=dict)
     means: dict[int, Fraction] = field(default_factory=dict)
-    given: NDArray[Any] | None = None
+    unrounded: NDArray[Any] | None = None
     barred: dict[int, Outcome] = field(default_factory=dict)
-    hint: str = ""
     is_doubled: bool = False
+
+    def __post_init__(self) -> None:
+        self.values = np.empty((len(self.rows), 0), dtype=self._kind)
 
     @classmethod
     def of(cls, name: str, samples: Any, axis: SampleAxis, exact: bool, filtered: int | None = None, *,
@@ -158,9 +146,9 @@ class Batch:
             if i not in shifted and any(exact_number(v) != w for v, w in zip(taken[i], rows[i], strict=True)):
                 barred.setdefault(int(i), ROUNDED)
         means = {i: mean for i, (_, mean) in shifted.items()}
-        return cls(name, kept, rows, axes, grid, single, array.dtype.kind in "iub", means=means,
-                   given=taken if means else None,
-                   barred=barred, hint=doubtful_axes(array.shape, axes) if isinstance(axis, str) and ndim == 1 else "")
+        hint = doubtful_axes(array.shape, axes) if isinstance(axis, str) and ndim == 1 else ""
+        return cls(name=name, shape=kept, rows=rows, axes=axes, grid=grid, single=single, frames=6, hint=hint,
+                   whole=array.dtype.kind in "iub", means=means, unrounded=taken if means else None, barred=barred)
 
     def open_rows(self) -> Iterator[int]:
         """Yield the rows that can be asked; the others are refused here."""
@@ -189,16 +177,12 @@ class Batch:
                 told = f"level {bad[0] + 1}: {row[bad[0]]} is asked for, a finite number is expected"
                 self.barred[i] = Outcome(False, "no target", told)
 
-    def put(self, index: int, values: NDArray[Any]) -> None:
-        """Keep the answer of a row."""
-        self._room(values.shape)[index] = values
-
     def put_all(self, which: NDArray[np.intp], values: NDArray[Any]) -> None:
         """Keep the answers of some rows, (len(which), ...); those of all rows without a copy where that can be."""
         is_result = values.dtype == self._kind and values.flags.c_contiguous and values.flags.writeable
-        if self.answers is None and is_result and len(which) == len(self.rows) and not np.may_share_memory(
+        if not self.values.size and is_result and len(which) == len(self.rows) and not np.may_share_memory(
                 values, self.rows):
-            self.answers = values
+            self.values = values
         elif len(which):
             self._room(values.shape[1:])[which] = values
 
@@ -212,22 +196,15 @@ class Batch:
         return np.dtype(np.float32) if self.single and self.rows.dtype.kind != "O" else self.numbers
 
     def _room(self, shape: tuple[int, ...]) -> NDArray[Any]:
-        if self.answers is None:
-            self.answers = np.full((len(self.rows), *shape), np.nan, dtype=self._kind)
-        return self.answers
+        if self.values.shape[1:] != shape:
+            self.values = np.full((len(self.rows), *shape), np.nan, dtype=self._kind)
+        return self.values
 
     def result(self, shape: tuple[int, ...] | None) -> NDArray[Any]:
         """Return all answers of this shape, NaN where there is none; a shape of None is that of the samples."""
         each = self.grid if shape is None else shape
         out = self._room(each).reshape(*self.shape, *each)
         return np.moveaxis(out, range(-len(self.axes), 0), self.axes) if shape is None else out
-
-    def deliver(self, result: Any, on_refusal: OnRefusal) -> Any:
-        """Report the refused rows as the caller wants them reported."""
-        if on_refusal != "return" and not self.refusals and not self.notes and not self.hint:
-            return result
-        answer = Answer(self.name, self.shape, self.refusals, frames=7, notes=self.notes, hint=self.hint)
-        return answer.deliver(result, on_refusal)
 
 
 def own_axes(axis: SampleAxis, shape: tuple[int, ...], ndim: int) -> tuple[int, ...]:

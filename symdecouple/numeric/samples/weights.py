@@ -93,15 +93,18 @@ class WeightRows:
 
 def present_in(given: Numbers, axes: tuple[int, ...], weighed: WeightRows | None) -> BoolArray:
     """Which entries of the samples count, (R, N): those that are neither masked nor of weight 0."""
-    rows = np.ones(as_rows(given.array, axes).shape, dtype=np.bool_)
-    if given.masked is not None:
-        rows &= ~as_rows(given.masked, axes)
-    if weighed is not None:
-        weights, omitted = weighed.of_rows(np.arange(len(rows)))
-        rows &= weights != 0
-        if omitted is not None:
-            rows &= ~omitted
-    return rows
+    shape, hidden = as_rows(given.array, axes).shape, None if given.masked is None else as_rows(given.masked, axes)
+    one = np.broadcast_to(1.0, shape), None
+    return _counted(hidden, *(one if weighed is None else weighed.of_rows(np.arange(shape[0]))))
+
+
+def _counted(hidden: BoolArray | None, weights: FloatArray, omitted: BoolArray | None) -> BoolArray:
+    """Which entries count: neither masked, nor of weight 0, nor of a weight that is masked."""
+    present: BoolArray = weights != 0
+    for mask in (hidden, omitted):
+        if mask is not None:
+            present &= ~mask
+    return present
 
 
 def _check_shape(given: tuple[int, ...], shape: tuple[int, ...], axes: tuple[int, ...]) -> None:
@@ -115,9 +118,8 @@ def _check_shape(given: tuple[int, ...], shape: tuple[int, ...], axes: tuple[int
 
 
 def _floats(rows: NDArray[Any]) -> FloatArray:
-    if rows.dtype.kind == "f":
-        return rows.astype(np.float64)
-    if rows.dtype.kind in "iu" and (not rows.size or is_exact_in_float64(rows.min(), rows.max())):
+    if rows.dtype.kind == "f" or (rows.dtype.kind in "iu" and (
+            not rows.size or is_exact_in_float64(rows.min(), rows.max()))):
         return rows.astype(np.float64)
     return np.array([_in_common_units(row) for row in rows.tolist()], dtype=np.float64).reshape(rows.shape)
 
@@ -156,10 +158,7 @@ class WeighedRows:
         """Rows, what is masked in them, their weights, and what is masked in these."""
         is_weighed = weights is not None
         weights = np.broadcast_to(1.0, rows.shape) if weights is None else weights
-        present = weights != 0
-        for mask in (hidden, omitted):
-            if mask is not None:
-                present &= ~mask
+        present = _counted(hidden, weights, omitted)
         if rows.dtype.kind == "f":
             values = rows if rows.dtype == np.float32 else rows.astype(np.float64, copy=False)
             missing = (np.isnan(values) | np.isnan(weights)) & present
