@@ -26,7 +26,7 @@ import numpy as np
 from symdecouple.numeric.moments.tie_patterns import sign_of
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
-__all__ = ["Corner", "Lost", "Shares", "climbed", "first_corner", "merged", "solved", "summit_of"]
+__all__ = ["Corner", "Lost", "Shares", "climbed", "first_corner", "solved"]
 
 _STEPS = 200  # along an edge; one or two as a rule
 _NEWTON = 40
@@ -98,7 +98,8 @@ def first_corner(ties: Shares) -> Corner:
 def climbed(ties: Shares, at: Corner, held: FloatArray, target: float) -> tuple[Corner, bool]:
     """Bring the next moment to a target: the corner of the level after it, or the last corner of this one, False.
 
-    `held` (k,) are moments 0..k-1, the corner has k - 1 blocks, and the target is one of moment k.
+    `held` (k,) are moments 0..k-1, the corner has k - 1 blocks, and the target is one of moment k; infinite ones lead
+    to the last corners.
     """
     k = len(held)
     is_up = at.moment(ties, k) < target
@@ -114,13 +115,6 @@ def climbed(ties: Shares, at: Corner, held: FloatArray, target: float) -> tuple[
             return Corner(edge.ends, between), True
         at = edge.end
     return at, False
-
-
-def summit_of(ties: Shares, at: Corner, held: FloatArray, is_up: bool) -> Corner:
-    """Return the corner at which moment k is largest, or least; `held` and the corner as in `climbed`."""
-    while (edge := _edge(ties, at, is_up, held)) is not None:
-        at = edge.end
-    return at
 
 
 def solved(shares: FloatArray, values: FloatArray, moments: FloatArray, steps: int = _NEWTON) -> FloatArray | None:
@@ -200,7 +194,7 @@ def _to_meeting(shares: FloatArray, z: FloatArray, sign: int, held: FloatArray) 
         with np.errstate(divide="ignore", invalid="ignore"):
             times = np.where((closing > 0) & (gaps > 0), gaps / closing, np.inf)
         for i in np.argsort(times)[: np.count_nonzero(np.isfinite(times))].tolist():
-            met = solved(*merged(shares, z, i), held, _TRIED)
+            met = solved(*_merged(shares, z, i), held, _TRIED)
             if met is not None:
                 return i, met
         size = _STEP * float(times.min())
@@ -233,7 +227,7 @@ def _velocity(shares: FloatArray, z: FloatArray) -> FloatArray:
     return velocity
 
 
-def merged(shares: FloatArray, z: FloatArray, i: int) -> tuple[FloatArray, FloatArray]:
+def _merged(shares: FloatArray, z: FloatArray, i: int) -> tuple[FloatArray, FloatArray]:
     """Return shares and values with blocks i and i + 1 at their common mean."""
     total = shares[i] + shares[i + 1]
     share, value = np.delete(shares, i), np.delete(z, i)

@@ -5,9 +5,13 @@ c_0, .., c_(k-1), moment k takes its least and its largest value at one merged s
 (-1)^(m - i); the maximum is the merged sample with the right moments in which no chain of blocks that come apart rises,
 the minimum that in which none falls. What a sample itself reaches are the values between, the ends in the limit only.
 
-A summit is *looked for* along edges (`tied_edges`), with targets moved a little, so that corners have k - 1 values. It
-is then brought to the targets, where values that coincide there are merged, and *recognized* by its blocks: whatever
-way it was found, there is no other one.
+A summit is found along edges (`tied_edges`), with targets moved a little, so that corners have k - 1 values y_i. Then
+the move is taken back: by Newton's method, and where values coincide at the targets themselves, by the multipliers of
+the moments that are held. With P' = k prod(z - y_i), the mean of P is stationary at the summit, so that
+
+.. math:: \max F_k(c) = \mathrm{Mean}(z^k) + \sum_{j < k} P_j\,(\mathrm{Mean}(z^j) - c_j)
+
+up to the square of the move.
 """
 
 from __future__ import annotations
@@ -18,26 +22,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from symdecouple.numeric.moments.tie_patterns import kind_of
-from symdecouple.numeric.moments.tied_edges import (
-    Corner,
-    Lost,
-    Shares,
-    climbed,
-    first_corner,
-    merged,
-    solved,
-    summit_of,
-)
+from symdecouple.numeric.moments.tied_edges import Corner, Lost, Shares, climbed, first_corner, solved
 from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = ["Reach", "kurtosis_of_counts", "reach", "reach_of_any", "reach_of_counts", "smallest_size"]
 
 _MOVES = (1e-6, 0.0, 1e-9, 1e-4, 1e-12)  # of the targets, one after the other until summits are found
-_EQUAL = 1e-11  # of a moment: what is left where coincident values are merged
 _NEAR = 1e-10  # of a moment: targets as near to an end count as the end
-_CLOSE = 1e-2  # of the standard deviation: values so near are merged, if that is right
-_STEPS = 30
+_NEARER = (0.0, 1e-3)  # of the moves: what Newton's method leaves of them
+_TAKEN_BACK = 1e-9  # of a moment, at most: what multipliers take back, as its square is not
 _LARGEST = 2**8  # samples up to which the smallest number is looked for; a tenth of a second each
 
 
@@ -97,7 +90,7 @@ def reach(shares: Shares, held: Sequence[float]) -> Reach | None:
         moves = np.random.default_rng(0).uniform(0.5, 1, len(goal)) * size
         moves[:3] = 0
         try:
-            return _reached(shares, goal, goal + moves * (1 + np.abs(goal)))
+            return _reached(shares, goal, moves * (1 + np.abs(goal)))
         except Lost:
             continue
     return None
@@ -167,28 +160,45 @@ def _has_room(n_samples: int, goal: tuple[float, ...]) -> bool:
     return found is not None and found.order == len(goal) - 1 and found.side(goal[-1]) == 0
 
 
-def _reached(shares: Shares, goal: FloatArray, moved: FloatArray) -> Reach:
-    at, k = first_corner(shares), len(goal)
+def _reached(shares: Shares, goal: FloatArray, moves: FloatArray) -> Reach:
+    at, k, moved = first_corner(shares), len(goal), goal + moves
     for level in range(3, k):
         at, is_there = climbed(shares, at, moved[:level], float(moved[level]))
         if is_there:
             continue
-        found, only = _ends(shares, at, goal[:level], moved[:level])
-        if only is not None and found.is_end(float(goal[level])):
-            return _of_one(shares, only, goal)
-        if found.side(float(goal[level])) == 0:
+        found, target = _ends(shares, at, goal[:level], moves[:level]), float(goal[level])
+        if shares.groups < level and found.is_end(target):
+            return _of_one(shares, _nearest(shares, at, goal[:level], moves[:level]), goal)
+        if found.side(target) == 0:
             raise Lost
         return found
-    return _ends(shares, at, goal, moved)[0]
+    return _ends(shares, at, goal, moves)
 
 
-def _ends(shares: Shares, at: Corner, goal: FloatArray, moved: FloatArray) -> tuple[Reach, Corner | None]:
-    """Both summits of a level, and the corner where there is no other sample."""
-    k = len(goal)
-    ends = [_settled(shares, summit_of(shares, at, moved, is_up), goal, is_up) for is_up in (False, True)]
-    low, high = (end.moment(shares, k) for end in ends)
-    is_one = kind_of(tuple(ends[0].sizes().tolist()), k) == "isolated"
-    return Reach(k, low, high), ends[0] if is_one else None
+def _ends(shares: Shares, at: Corner, goal: FloatArray, moves: FloatArray) -> Reach:
+    """Both summits of a level."""
+    summits = (climbed(shares, at, goal + moves, end)[0] for end in (-np.inf, np.inf))
+    return Reach(len(goal), *(_end(shares, summit, goal, moves) for summit in summits))
+
+
+def _end(shares: Shares, at: Corner, goal: FloatArray, moves: FloatArray) -> float:
+    """Moment k of a summit beside the targets themselves."""
+    values, k = _nearest(shares, at, goal, moves).values, len(goal)
+    moments = shares.of_blocks(at.ends) @ values[:, None] ** np.arange(k + 1)
+    multipliers = k * np.polyint(np.poly(values))[:0:-1]
+    value, change = float(moments[k]), float(multipliers @ (moments[:k] - goal))
+    if not abs(change) <= _TAKEN_BACK * (1 + abs(value)):
+        raise Lost
+    return value + change
+
+
+def _nearest(shares: Shares, at: Corner, goal: FloatArray, moves: FloatArray) -> Corner:
+    """The same blocks, with moments as near to the targets as values have them that keep their order."""
+    for part in _NEARER:
+        values = solved(shares.of_blocks(at.ends), at.values, goal + part * moves)
+        if values is not None:
+            return Corner(at.ends, values)
+    return at
 
 
 def _of_one(shares: Shares, only: Corner, goal: FloatArray) -> Reach:
@@ -200,43 +210,6 @@ def _of_one(shares: Shares, only: Corner, goal: FloatArray) -> Reach:
         if order < len(goal) and not found.is_end(float(goal[order])):
             break
     return found
-
-
-def _settled(shares: Shares, at: Corner, goal: FloatArray, is_up: bool) -> Corner:
-    """Bring a summit to the targets themselves, values that coincide there merged, and recognize it."""
-    values = solved(shares.of_blocks(at.ends), at.values, goal)
-    near = at if values is None else Corner(at.ends, values)
-    found = None if values is None or not _is_summit(near, goal, is_up) else near
-    while len(near.values) > 2 and (found is None or np.diff(near.values).min() < _CLOSE):
-        i = int(np.diff(near.values).argmin())
-        share, between = merged(shares.of_blocks(near.ends), near.values, i)
-        near = Corner(np.delete(near.ends, i + 1), between)
-        values = _fitted(share, between, goal)
-        if values is not None and _is_summit(near, goal, is_up):
-            return Corner(near.ends, values)
-    if found is None:
-        raise Lost
-    return found
-
-
-def _is_summit(at: Corner, goal: FloatArray, is_up: bool) -> bool:
-    return kind_of(tuple(at.sizes().tolist()), len(goal)) in ("maximum" if is_up else "minimum", "isolated")
-
-
-def _fitted(shares: FloatArray, z: FloatArray, goal: FloatArray) -> FloatArray | None:
-    """Values with more moments than there are values, by the method of Gauss and Newton; None where there are none."""
-    orders = np.arange(1, len(goal))[:, None]
-    for _ in range(_STEPS):
-        powers = shares * z ** (orders - 1)
-        gap = powers @ z - goal[1:]
-        if np.all(np.abs(gap) <= _EQUAL * (1 + np.abs(goal[1:]))):
-            step = np.linalg.lstsq(orders * powers, gap, rcond=None)[0]
-            fine: FloatArray = z - step
-            return fine if bool((np.diff(fine) > 0).all()) else None
-        z = z - np.linalg.lstsq(orders * powers, gap, rcond=None)[0]
-        if not np.isfinite(z).all():
-            break
-    return None
 
 
 @lru_cache(maxsize=1024)
