@@ -109,7 +109,7 @@ def climbed(ties: Shares, at: Corner, held: FloatArray, target: float) -> tuple[
             # All values are monotone along the edge, which keeps Newton's steps in a box.
             low, high = np.minimum(edge.start, edge.finish), np.maximum(edge.start, edge.finish)
             keeps = partial(_is_between, low=low, high=high)
-            between = _newton(shares, (low + high) / 2, np.append(held, target), keeps, 6 * _NEWTON)
+            between = solved(shares, (low + high) / 2, np.append(held, target), 6 * _NEWTON, keeps=keeps)
             if between is None:
                 raise Lost
             return Corner(edge.ends, between), True
@@ -117,18 +117,17 @@ def climbed(ties: Shares, at: Corner, held: FloatArray, target: float) -> tuple[
     return at, False
 
 
-def solved(shares: FloatArray, values: FloatArray, moments: FloatArray, steps: int = _NEWTON) -> FloatArray | None:
-    """Return m values with moments 1..m, in the order of those near which they are sought; None where it fails."""
-    return _newton(shares, values, moments, _is_ordered, steps)
+def _is_ordered(z: FloatArray) -> bool:
+    return bool((z[1:] > z[:-1]).all())
 
 
-def _newton(
-    shares: FloatArray, z: FloatArray, moments: FloatArray, keeps: Callable[[FloatArray], bool], steps: int,
-    fixed: int | None = None,
+def solved(
+    shares: FloatArray, z: FloatArray, moments: FloatArray, steps: int = _NEWTON, fixed: int | None = None,
+    keeps: Callable[[FloatArray], bool] = _is_ordered,
 ) -> FloatArray | None:
-    """Put as many moments right as there are values but the fixed one; None where that fails.
+    """Return values with as many of the moments from 1 on as there are values, but the fixed one; None where it fails.
 
-    A step that does not keep what is to be kept is halved.
+    A step that does not keep what is to be kept, the order of the values, is halved.
     """
     free = np.delete(np.arange(len(z)), [] if fixed is None else fixed)
     orders, goal = np.arange(1, len(free) + 1)[:, None], moments[1 : len(free) + 1]
@@ -148,10 +147,6 @@ def _newton(
                 return None
         z = moved
     return None
-
-
-def _is_ordered(z: FloatArray) -> bool:
-    return bool((z[1:] > z[:-1]).all())
 
 
 def _is_between(z: FloatArray, low: FloatArray, high: FloatArray) -> bool:
@@ -189,7 +184,7 @@ def _to_meeting(shares: FloatArray, z: FloatArray, sign: int, held: FloatArray) 
     Only one pair of those that come together ends it, and the corner is unique: one that is found is the right one.
     """
     for _ in range(_STEPS):
-        velocity = sign * _velocity(shares, z)
+        velocity = _velocity(shares, z, sign)
         gaps, closing = np.diff(z), -np.diff(velocity)
         with np.errstate(divide="ignore", invalid="ignore"):
             times = np.where((closing > 0) & (gaps > 0), gaps / closing, np.inf)
@@ -202,7 +197,7 @@ def _to_meeting(shares: FloatArray, z: FloatArray, sign: int, held: FloatArray) 
             size = min(size, _APART * float(gaps[gaps > 0].min()))
         moved = None
         while moved is None and size > _HALVED:
-            moved = _newton(shares, z + size * velocity, held, _is_ordered, _TRIED, int(np.abs(velocity).argmax()))
+            moved = solved(shares, z + size * velocity, held, _TRIED, int(np.abs(velocity).argmax()))
             size /= 2
         if moved is None:
             break
@@ -210,26 +205,22 @@ def _to_meeting(shares: FloatArray, z: FloatArray, sign: int, held: FloatArray) 
     raise Lost
 
 
-def _velocity(shares: FloatArray, z: FloatArray) -> FloatArray:
+def _velocity(shares: FloatArray, z: FloatArray, sign: int) -> FloatArray:
     """The direction of the edge, the largest entry 1; where two values are equal, they come apart."""
-    away = z[:, None] - z
-    np.fill_diagonal(away, 1)
     together = np.flatnonzero(np.diff(z) <= 0)
     if len(together):
-        i = int(together[0])
-        away[[i, i + 1], [i + 1, i]] = 1
-        velocity = np.zeros(len(z))
-        side = np.sign(away[i].prod())
-        velocity[i], velocity[i + 1] = -side / shares[i], side / shares[i + 1]
+        i, velocity = int(together[0]), np.zeros(len(z))
+        velocity[i], velocity[i + 1] = -1 / shares[i], 1 / shares[i + 1]
     else:
-        velocity = 1 / (shares * away.prod(axis=1))
+        away = z[:, None] - z
+        np.fill_diagonal(away, 1)
+        velocity = sign / (shares * away.prod(axis=1))
     velocity /= np.abs(velocity).max()
     return velocity
 
 
 def _merged(shares: FloatArray, z: FloatArray, i: int) -> tuple[FloatArray, FloatArray]:
     """Return shares and values with blocks i and i + 1 at their common mean."""
-    total = shares[i] + shares[i + 1]
-    share, value = np.delete(shares, i), np.delete(z, i)
-    share[i], value[i] = total, (shares[i] * z[i] + shares[i + 1] * z[i + 1]) / total
-    return share, value
+    begins = np.delete(np.arange(len(z)), i + 1)
+    share = np.add.reduceat(shares, begins)
+    return share, np.add.reduceat(shares * z, begins) / share
