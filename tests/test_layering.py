@@ -60,7 +60,7 @@ ORDER = {
         "energies.inverse "
         "paths.runge_kutta paths.integrate paths.first_steps paths.projection "
         "paths.narrow_path paths.narrow_path_adjoint paths.black_box_rows paths.empirical "
-        "moments.growth moments.power_sums moments.hankel moments.hankel_kernel moments.tie_patterns "
+        "moments.growth moments.power_sums moments.hankel moments.hankel_kernel "
         "moments.tied_edges moments.tied_range moments.out_of_reach moments.attainable moments.skewness_series "
         "moments.ties moments.skewness_root moments.skewness_flow moments.skewness_kernel "
         "moments.moment_path moments.moment_path_adjoint moments.nodes_kernel moments.moment_path_kernel "
@@ -86,7 +86,7 @@ ORDER = {
     ),
     "analysis": (  # its faces, and a room behind each
         "angles.deviations angles.tables angles.directions angles.picture angles.pair_picture orthogonality "
-        "critical.value_boxes "
+        "critical.tie_patterns critical.value_boxes "
         "critical.exact_values critical.pattern_solutions critical.claims critical.point critical.moment_level "
         "critical.certificate critical.two_values critical.chebyshev critical.interval_newton "
         "critical.chebyshev_level critical.spectral_level critical.local_extrema critical.multiplier_equations "

@@ -117,10 +117,7 @@ def beyond_any_sample(goal: FloatArray, first: float, n_samples: int, *, is_cert
     target, found = float(goal[k]), reach_of_any(n_samples, tuple(goal[:-1].tolist()))
     if found is None or found.order != k:
         return None
-    is_exact = k == 4 and goal[3] == 0
-    if (not found.is_beyond(target) and not is_exact) if is_certain else found.side(target) == 0:
-        return None
-    if is_exact and found.low < target < found.high:
+    if not found.is_beyond(target) if is_certain else found.side(target) == 0:
         return None
     has = "it is a limit for samples of {} values" if found.is_end(target) else "no sample of {} values has it"
     return unattainable(goal, first, f"{has.format(n_samples)}: beside the moments before it, it stays in "

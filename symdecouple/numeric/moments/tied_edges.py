@@ -23,7 +23,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from symdecouple.numeric.moments.tie_patterns import sign_of
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = ["Corner", "Lost", "Shares", "climbed", "first_corner", "solved"]
@@ -168,7 +167,7 @@ class _Edge(NamedTuple):
 def _edge(ties: Shares, at: Corner, is_up: bool, held: FloatArray) -> _Edge | None:
     """Follow an edge from a corner; None at the last one. The block with the most groups comes apart, in halves."""
     sizes, count = at.sizes(), len(at.values)
-    splits = [i for i in range(count) if sizes[i] > 1 and (sign_of(i, count) > 0) == is_up]
+    splits = [i for i in range(count) if sizes[i] > 1 and ((count - 1 - i) % 2 == 0) == is_up]
     if not splits:
         return None
     i = max(splits, key=lambda place: int(sizes[place]))

@@ -43,15 +43,18 @@ class Reach(NamedTuple):
         That was asked for, or that of the first held moment which samples with these ties do not have.
     low, high : float
         The ends. They belong to samples in which values have met; equal where there is one sample only.
+    rounding : float
+        How far off they may be, and the moments before; 0 where a formula gives the ends.
     """
 
     order: int
     low: float
     high: float
+    rounding: float = _NEAR
 
     def side(self, value: float) -> int:
         """Return 0 strictly inside, 1 where a value is the upper end or above, -1 at the lower end or below."""
-        near = min(_NEAR * (1 + abs(value)), (self.high - self.low) / 1000)
+        near = min(self.rounding * (1 + abs(value)), (self.high - self.low) / 1000)
         return 1 if not value < self.high - near else -1 if not value > self.low + near else 0
 
     def is_end(self, value: float) -> bool:
@@ -63,8 +66,9 @@ class Reach(NamedTuple):
         return min(self.low, self.high, key=lambda end: abs(end - value))
 
     def is_beyond(self, value: float) -> bool:
-        """True iff a value is outside whatever rounding did to the ends, and to the moments before."""
-        return not self.is_end(value) and not self.low < value < self.high
+        """True iff a value is outside, or an end, whatever rounding did to the ends and to the moments before."""
+        near = self.rounding * (1 + abs(value))
+        return not self.low - near < value < self.high + near
 
 
 def reach(shares: Shares, held: Sequence[float]) -> Reach | None:
@@ -106,8 +110,8 @@ def reach_of_any(n_samples: int, held: tuple[float, ...]) -> Reach | None:
     [14.686, 15.05]
     """
     found = reach(Shares(n_samples), held)
-    if found is not None and found.order == 4 and held[3] == 0 and n_samples > 3:  # the formulas are not rounded
-        return Reach(4, n_samples / (n_samples - 1) if n_samples % 2 else 1.0, n_samples / 2)
+    if found is not None and found.order == 4 and held[3] == 0 and n_samples > 3:
+        return Reach(4, n_samples / (n_samples - 1) if n_samples % 2 else 1.0, n_samples / 2, 0.0)
     return found
 
 
