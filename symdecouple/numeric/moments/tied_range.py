@@ -6,12 +6,9 @@ c_0, .., c_(k-1), moment k takes its least and its largest value at one merged s
 the minimum that in which none falls. What a sample itself reaches are the values between, the ends in the limit only.
 
 A summit is found along edges (`tied_edges`), with targets moved a little, so that corners have k - 1 values y_i. Then
-the move is taken back: by Newton's method, and where values coincide at the targets themselves, by the multipliers of
-the moments that are held. With P' = k prod(z - y_i), the mean of P is stationary at the summit, so that
-
-.. math:: \max F_k(c) = \mathrm{Mean}(z^k) + \sum_{j < k} P_j\,(\mathrm{Mean}(z^j) - c_j)
-
-up to the square of the move.
+Newton's method takes the move back. Where values coincide at the targets themselves, these come as near as float64 has
+them; the end stands all the same, as it does not feel that to first order: with P' = k prod(z - y_i) the mean of P,
+moment k and multiples of the moments that are held, is stationary at the summit.
 """
 
 from __future__ import annotations
@@ -29,8 +26,6 @@ __all__ = ["Reach", "kurtosis_of_counts", "reach", "reach_of_any", "reach_of_cou
 
 _MOVES = (1e-6, 0.0, 1e-9, 1e-4, 1e-12)  # of the targets, one after the other until summits are found
 _NEAR = 1e-10  # of a moment: targets as near to an end count as the end
-_NEARER = (0.0, 1e-3)  # of the moves: what Newton's method leaves of them
-_TAKEN_BACK = 1e-9  # of a moment, at most: what multipliers take back, as its square is not
 _LARGEST = 2**8  # samples up to which the smallest number is looked for; a tenth of a second each
 
 
@@ -94,7 +89,7 @@ def reach(shares: Shares, held: Sequence[float]) -> Reach | None:
         moves = np.random.default_rng(0).uniform(0.5, 1, len(goal)) * size
         moves[:3] = 0
         try:
-            return _reached(shares, goal, moves * (1 + np.abs(goal)))
+            return _reached(shares, goal, goal + moves * (1 + np.abs(goal)))
         except Lost:
             continue
     return None
@@ -164,45 +159,33 @@ def _has_room(n_samples: int, goal: tuple[float, ...]) -> bool:
     return found is not None and found.order == len(goal) - 1 and found.side(goal[-1]) == 0
 
 
-def _reached(shares: Shares, goal: FloatArray, moves: FloatArray) -> Reach:
-    at, k, moved = first_corner(shares), len(goal), goal + moves
+def _reached(shares: Shares, goal: FloatArray, moved: FloatArray) -> Reach:
+    at, k = first_corner(shares), len(goal)
     for level in range(3, k):
         at, is_there = climbed(shares, at, moved[:level], float(moved[level]))
         if is_there:
             continue
-        found, target = _ends(shares, at, goal[:level], moves[:level]), float(goal[level])
+        found, target = _ends(shares, at, goal[:level], moved[:level]), float(goal[level])
         if shares.groups < level and found.is_end(target):
-            return _of_one(shares, _nearest(shares, at, goal[:level], moves[:level]), goal)
+            return _of_one(shares, _moved_back(shares, at, goal[:level]), goal)
         if found.side(target) == 0:
             raise Lost
         return found
-    return _ends(shares, at, goal, moves)
+    return _ends(shares, at, goal, moved)
 
 
-def _ends(shares: Shares, at: Corner, goal: FloatArray, moves: FloatArray) -> Reach:
+def _ends(shares: Shares, at: Corner, goal: FloatArray, moved: FloatArray) -> Reach:
     """Both summits of a level."""
-    summits = (climbed(shares, at, goal + moves, end)[0] for end in (-np.inf, np.inf))
-    return Reach(len(goal), *(_end(shares, summit, goal, moves) for summit in summits))
+    summits = (climbed(shares, at, moved, end)[0] for end in (-np.inf, np.inf))
+    return Reach(len(goal), *(_moved_back(shares, summit, goal).moment(shares, len(goal)) for summit in summits))
 
 
-def _end(shares: Shares, at: Corner, goal: FloatArray, moves: FloatArray) -> float:
-    """Moment k of a summit beside the targets themselves."""
-    values, k = _nearest(shares, at, goal, moves).values, len(goal)
-    moments = shares.of_blocks(at.ends) @ values[:, None] ** np.arange(k + 1)
-    multipliers = k * np.polyint(np.poly(values))[:0:-1]
-    value, change = float(moments[k]), float(multipliers @ (moments[:k] - goal))
-    if not abs(change) <= _TAKEN_BACK * (1 + abs(value)):
+def _moved_back(shares: Shares, at: Corner, goal: FloatArray) -> Corner:
+    """The same blocks, with the targets themselves."""
+    values = solved(shares.of_blocks(at.ends), at.values, goal)
+    if values is None:
         raise Lost
-    return value + change
-
-
-def _nearest(shares: Shares, at: Corner, goal: FloatArray, moves: FloatArray) -> Corner:
-    """The same blocks, with moments as near to the targets as values have them that keep their order."""
-    for part in _NEARER:
-        values = solved(shares.of_blocks(at.ends), at.values, goal + part * moves)
-        if values is not None:
-            return Corner(at.ends, values)
-    return at
+    return Corner(at.ends, values)
 
 
 def _of_one(shares: Shares, only: Corner, goal: FloatArray) -> Reach:
