@@ -215,7 +215,9 @@ def refused_kurtosis(
         return {}
     n, found = first.shape[1], {}
     free = kurtosis_ends_of_any(np.full(len(bad), float(n)), skewness[bad]) if n > 2 else (low[bad], high[bad])
-    least = least_size(target[bad], skewness[bad])
+    least, above = np.full(len(bad), np.inf), np.flatnonzero(target[bad] > free[1])
+    if len(above):
+        least[above] = least_size(target[bad[above]], skewness[bad[above]])
     is_end = np.minimum(np.abs(target - low), np.abs(target - high)) <= slack
     for j, i in enumerate(bad.tolist()):
         counts = np.unique(first[i], return_counts=True)[1]
