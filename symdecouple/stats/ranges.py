@@ -17,7 +17,7 @@ from symdecouple.numeric.moments import attainable
 from symdecouple.numeric.moments.out_of_reach import groups_of
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE
 from symdecouple.numeric.moments.tied_range import kurtosis_of_counts, reach_of_counts
-from symdecouple.numeric.moments.ties import Tied, shares_at_ends, why_unreachable
+from symdecouple.numeric.moments.ties import Tied, ties_of, why_unreachable
 from symdecouple.numeric.samples.batch import (
     Axis,
     FloatArray,
@@ -266,9 +266,9 @@ def _reduced(
     on_refusal: OnRefusal,
 ) -> Range:
     def kernel(matrix: SampleMatrix) -> RowValues:
-        out, refusals = np.full((len(matrix.low), 2), np.nan), dict[int, Outcome]()
-        for i, at_ends in enumerate(shares_at_ends(matrix)):
-            found = ZERO_VARIANCE if matrix.low[i] == matrix.high[i] else interval(*at_ends, groups_of(
+        out, refusals, at_ends = np.full((len(matrix.low), 2), np.nan), dict[int, Outcome](), ties_of(matrix).exact
+        for i in range(len(matrix.low)):
+            found = ZERO_VARIANCE if matrix.low[i] == matrix.high[i] else interval(*at_ends(i), groups_of(
                 matrix.values[i], None if matrix.weights is None else matrix.weights[i]))
             if isinstance(found, Outcome):
                 refusals[i] = found

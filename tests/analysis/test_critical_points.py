@@ -18,8 +18,8 @@ from symdecouple import FeatureSet, InvalidInput, Mean, Status, stats, x
 from symdecouple.analysis import critical_points
 from symdecouple.analysis.critical.moment_level import moment_range
 from symdecouple.analysis.critical.pattern_solutions import PatternSolutions, Targets
+from symdecouple.analysis.critical.tie_patterns import patterns
 from symdecouple.families.moments import raw_moments, standardized_moments
-from symdecouple.numeric.moments.tie_patterns import patterns
 
 
 def plan_of(features: Any, reference: Any = "gaussian") -> Any:

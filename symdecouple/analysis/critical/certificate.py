@@ -26,11 +26,11 @@ from sympy import latex
 from symdecouple.analysis.critical.claims import AtReferences, Reader, found_numerically, proved
 from symdecouple.analysis.critical.moment_level import MomentLevel, Solution, unsolved_level
 from symdecouple.analysis.critical.pattern_solutions import PatternSolutions, Settled
+from symdecouple.analysis.critical.tie_patterns import Kind, Ties, index_of, kind_of, merged, patterns, sign_of
 from symdecouple.analysis.critical.value_boxes import ValueBox
 from symdecouple.calculus.subject import Size, Subject
 from symdecouple.language.budget import Budget
 from symdecouple.language.feature_set import FeatureSet
-from symdecouple.numeric.moments.tie_patterns import Kind, Ties, index_of, kind_of, merged, patterns, sign_of
 from symdecouple.verdict import Check, Status, Verdict
 
 __all__ = ["READERS", "AllCriticalPoints", "GlobalExtrema", "ThinBasins", "verdicts_of"]

@@ -26,10 +26,10 @@ from symdecouple.analysis.critical.chebyshev import AveragedFunctions, Terms, re
 from symdecouple.analysis.critical.claims import EverySize, bounded, found_numerically, proved, readers
 from symdecouple.analysis.critical.interval_newton import Enclosed, enclosed, floats_of, newton
 from symdecouple.analysis.critical.point import CriticalPoint
+from symdecouple.analysis.critical.tie_patterns import Kind, Ties, index_of, kind_of, patterns
 from symdecouple.calculus.subject import Size, Subject
 from symdecouple.language.budget import Budget
 from symdecouple.language.feature_set import FeatureSet
-from symdecouple.numeric.moments.tie_patterns import Kind, Ties, index_of, kind_of, patterns
 from symdecouple.verdict import Check, Status, Verdict
 
 __all__ = ["READERS", "ChebyshevLevel", "chebyshev_level"]

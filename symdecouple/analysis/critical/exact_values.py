@@ -13,8 +13,8 @@ from fractions import Fraction
 
 from sympy import Expr, Rational, S, expand, sqrt
 
+from symdecouple.analysis.critical.tie_patterns import Ties
 from symdecouple.analysis.critical.value_boxes import ValueBox
-from symdecouple.numeric.moments.tie_patterns import Ties
 
 __all__ = ["closed_values", "exact_moment", "two_values"]
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from sympy import Expr
 
 from symdecouple.analysis.critical.chebyshev import Terms, slope
-from symdecouple.numeric.moments.tie_patterns import Ties
+from symdecouple.analysis.critical.tie_patterns import Ties
 
 __all__ = ["BITS", "Enclosed", "at", "enclosed", "end", "exact", "floats_of", "middle", "newton", "number"]
 

@@ -19,11 +19,11 @@ from symdecouple.analysis.critical.claims import bounded
 from symdecouple.analysis.critical.exact_values import closed_values, exact_moment
 from symdecouple.analysis.critical.pattern_solutions import PatternSolutions, Targets
 from symdecouple.analysis.critical.point import CriticalPoint
+from symdecouple.analysis.critical.tie_patterns import Kind, Ties, index_of, kind_of, patterns
 from symdecouple.analysis.critical.value_boxes import Interval, ValueBox
 from symdecouple.errors import InvalidInput
 from symdecouple.families.moments import MomentCoordinates, recognize_moments
 from symdecouple.language.feature_set import FeatureSet
-from symdecouple.numeric.moments.tie_patterns import Kind, Ties, index_of, kind_of, patterns
 from symdecouple.numeric.moments.tied_range import smallest_size
 
 __all__ = ["MomentLevel", "Solution", "moment_level", "moment_range", "unsolved_level"]

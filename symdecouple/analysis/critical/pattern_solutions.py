@@ -24,8 +24,8 @@ import numpy as np
 from sympy import Expr, Rational, S, expand
 
 from symdecouple.analysis.critical.exact_values import closed_values, exact_moment, two_values
+from symdecouple.analysis.critical.tie_patterns import Ties, coarser, sign_of
 from symdecouple.analysis.critical.value_boxes import FloatArray, Interval, ValueBox, polished, solved_between
-from symdecouple.numeric.moments.tie_patterns import Ties, coarser, sign_of
 
 __all__ = ["PatternSolutions", "Settled", "Targets"]
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sympy import Expr, Rational
 
+from symdecouple.analysis.critical.tie_patterns import Kind
 from symdecouple.errors import InvalidInput
 from symdecouple.figures import Axes
-from symdecouple.numeric.moments.tie_patterns import Kind
 from symdecouple.shown import Shown
 from symdecouple.verdict import Verdict
 

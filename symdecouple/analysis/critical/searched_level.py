@@ -23,11 +23,11 @@ from sympy import Expr, Float, Rational
 from symdecouple.analysis.critical.local_extrema import LocalExtremum, critical_box
 from symdecouple.analysis.critical.multiplier_equations import MultiplierEquations
 from symdecouple.analysis.critical.point import CriticalPoint
+from symdecouple.analysis.critical.tie_patterns import Kind
 from symdecouple.calculus.subject import Subject
 from symdecouple.errors import BudgetExceeded, UnsupportedExpression
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.kinks import has_kinks
-from symdecouple.numeric.moments.tie_patterns import Kind
 from symdecouple.verdict import Status, Verdict
 
 __all__ = ["SearchedLevel", "searched_level"]

@@ -28,11 +28,11 @@ from sympy import Expr, Float, Integer, Rational, expand
 
 from symdecouple.analysis.critical.claims import EverySize, bounded, found_numerically, proved, readers
 from symdecouple.analysis.critical.point import CriticalPoint
+from symdecouple.analysis.critical.tie_patterns import Kind
 from symdecouple.calculus.subject import Size, Subject
 from symdecouple.families.quadratic import QuadraticForms, recognize_quadratic
 from symdecouple.language.budget import Budget
 from symdecouple.language.feature_set import FeatureSet
-from symdecouple.numeric.moments.tie_patterns import Kind
 from symdecouple.verdict import Check, Status, Verdict
 
 __all__ = ["READERS", "SpectralLevel", "spectral_level"]

@@ -24,7 +24,7 @@ from math import lcm
 import numpy as np
 from numpy.typing import NDArray
 
-from symdecouple.numeric.moments.tie_patterns import Ties
+from symdecouple.analysis.critical.tie_patterns import Ties
 
 __all__ = ["Interval", "ValueBox", "polished", "solved_between"]
 

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from symdecouple.errors import Outcome
 from symdecouple.numeric.moments.growth import ALLOWED
-from symdecouple.numeric.moments.hankel import Weights, free_direction, hankel_norms, power_means
-from symdecouple.numeric.moments.out_of_reach import beyond_any_sample, needed, unattainable
+from symdecouple.numeric.moments.hankel import Weights, hankel_norms, steepness
+from symdecouple.numeric.moments.out_of_reach import beyond_any_sample, groups_of, needed, unattainable
 from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = [
@@ -167,10 +167,9 @@ def refused_at_once(
     `there` tells which rows are at their goal.
     """
     k, refused = len(goal) - 1, dict[int, Outcome]()
-    _, norm = free_direction(z, k, weights)
-    highest = power_means(z, 2 * k - 2, weights)[-1]
+    _, norm, highest = steepness(z, k, weights)
     for i in np.flatnonzero(~(norm > _FEW * highest)):
-        count = len(np.unique(z[i] if weights is None else z[i][weights[i] > 0]))
+        count = len(groups_of(z[i], None if weights is None else weights[i]))
         if not np.isfinite(goal[:, i]).all() or not np.isfinite(highest[i]):
             refused[int(i)] = Outcome(False, "beyond float64", "moments of this sample overflow; rescale it")
         elif count < k and not there[i]:
@@ -180,11 +179,12 @@ def refused_at_once(
         for i in np.flatnonzero(~(spare > 0)):
             why = f"whatever the sample, it exceeds {goal[k, i] - spare[i]:.6g}"
             refused.setdefault(int(i), unattainable(goal[:, i], first[i], why))
-    if weights is None and z.shape[1] <= _LOOKED_UP and len(goals := np.unique(goal, axis=1).T) <= _GOALS:
-        beyond = [one for one in goals if k > 3 and beyond_any_sample(
-            one, 0.0, z.shape[1], is_certain=True) is not None]
-        outside = np.array([any((column == one).all() for one in beyond) for column in goal.T], dtype=np.bool_)
-        for i in np.flatnonzero(outside & ~there):
+    if weights is None and z.shape[1] <= _LOOKED_UP and k > 3:
+        goals, kind = np.unique(goal, axis=1, return_inverse=True)
+        if goals.shape[1] > _GOALS:
+            return refused
+        outside = np.array([beyond_any_sample(one, 0.0, z.shape[1], is_certain=True) is not None for one in goals.T])
+        for i in np.flatnonzero(outside[kind] & ~there):
             told = beyond_any_sample(goal[:, i], float(first[i]), z.shape[1])
             if told is not None:
                 refused.setdefault(int(i), told)

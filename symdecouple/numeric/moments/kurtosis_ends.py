@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from symdecouple.numeric.samples.matrix import BoolArray, FloatArray, IntArray
+from symdecouple.numeric.samples.matrix import FloatArray, IntArray
 
 __all__ = ["End", "kurtosis_ends", "kurtosis_ends_of_any", "least_size"]
 
@@ -110,7 +110,7 @@ def kurtosis_ends_of_any(n_samples: FloatArray, skewness: FloatArray) -> tuple[F
     n = np.asarray(n_samples, dtype=np.float64)
     begin = np.clip(np.floor(_lower_share(skewness) * n), 1, n - 2)
     low, _ = _three(begin / n, 1 / n, (n - 1 - begin) / n, skewness)
-    return low, np.maximum(_three(1 / n, (n - 2) / n, 1 / n, skewness)[0], low)
+    return low, np.maximum(_highest(n, skewness), low)
 
 
 def least_size(kurtosis: FloatArray, skewness: FloatArray) -> FloatArray:
@@ -123,12 +123,11 @@ def least_size(kurtosis: FloatArray, skewness: FloatArray) -> FloatArray:
     >>> least_size(np.array([3.0, 5.0, 1.0]), np.array([0.0, 1.0, 1.0])).tolist()
     [7.0, 10.0, inf]
     """
-    low, high = np.full(len(kurtosis), 2.0), np.full(len(kurtosis), 4.0)
-    while (few := _is_too_few(high, kurtosis, skewness) & (high < _MOST)).any():
-        high = np.where(few, 2 * high, high)
+    low, high = np.full(len(kurtosis), 2.0), np.full(len(kurtosis), _MOST)
     while (high - low > 1).any():
         middle = np.floor((low + high) / 2)
-        few = _is_too_few(middle, kurtosis, skewness)
+        few = np.abs(skewness) >= (middle - 2) / np.sqrt(middle - 1)
+        few |= _highest(middle, skewness) <= kurtosis * (1 + _ROUNDED)
         low, high = np.where(few, middle, low), np.where(few, high, middle)
     is_none = (kurtosis <= 1 + skewness**2) | (high >= _MOST)
     return np.where(is_none, np.inf, high)
@@ -158,12 +157,17 @@ def _placed(a: FloatArray, b: FloatArray, c: FloatArray, log_ratio: FloatArray) 
     return values / np.sqrt(variance), heavy / variance
 
 
-def _is_too_few(n: FloatArray, kurtosis: FloatArray, skewness: FloatArray) -> BoolArray:
-    reach = (n - 2) / np.sqrt(n - 1)
-    inside = np.clip(skewness, -reach, reach)
-    top, _ = _three(1 / n, (n - 2) / n, 1 / n, inside)
-    few: BoolArray = (np.abs(skewness) >= reach) | (top <= kurtosis * (1 + _ROUNDED))
-    return few
+def _highest(n: FloatArray, skewness: FloatArray) -> FloatArray:
+    """The upper end without ties: the sum of the outer values is a root of a cubic polynomial.
+
+    With r the largest skewness it is 2 r sin(asin(g/r)/3); the values between them share its opposite.
+    """
+    most = (n - 2) / np.sqrt(n - 1)
+    total = 2 * most * np.sin(np.arcsin(np.clip(skewness / most, -1, 1)) / 3)
+    squares = n - total**2 / (n - 2)
+    product = (total**2 - squares) / 2
+    highest: FloatArray = (squares**2 - 2 * product**2 + total**4 / (n - 2) ** 3) / n
+    return highest
 
 
 def _lower_share(skewness: FloatArray) -> FloatArray:

@@ -1,6 +1,8 @@
 """Why a moment cannot come to its target: what no sample of N values has, what these ties do not allow, what helps.
 
-Both are counted (`tied_range`), once for each number of samples, each pattern of ties, and each goal.
+Both are counted: of many rows at once for the kurtosis beside a skewness (`kurtosis_ends`), else once for each number
+of samples, each pattern of ties, and each goal (`tied_range`). Ends are limits of samples with the same ties, in which
+values meet: who asks for an end is refused as well.
 """
 
 from __future__ import annotations
@@ -11,16 +13,19 @@ from typing import Any
 import numpy as np
 
 from symdecouple.errors import Outcome
+from symdecouple.numeric.moments.hankel import Weights
+from symdecouple.numeric.moments.kurtosis_ends import kurtosis_ends_of_any, least_size
 from symdecouple.numeric.moments.tied_range import Reach, reach_of_any, reach_of_counts, smallest_size
-from symdecouple.numeric.samples.batch import FloatArray
+from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
-__all__ = ["beyond_any_sample", "comes_to", "end_before", "fallen_together", "groups_of", "needed", "unattainable",
-           "why_out_of_reach"]
+__all__ = ["beyond_any_sample", "comes_to", "end_before", "fallen_together", "groups_of", "needed", "refused_kurtosis",
+           "unattainable", "why_out_of_reach"]
 
 _WHATEVER = "whatever the ties"
 _BY_TIES = {"critical point", "limit only", "moment not attainable", "no zero-skew point", "not attainable",
             "skewness out of reach", "too few distinct values", "two-valued", "zero variance"}
 _ALONE = 8  # outer groups that are not merged where most are
+_AT_END = 1e-14  # of a kurtosis, beside 1 + its value: the end of its range, to rounding
 
 
 def groups_of(z: FloatArray, weights: FloatArray | None = None) -> FloatArray:
@@ -117,14 +122,11 @@ def beyond_any_sample(goal: FloatArray, first: float, n_samples: int, *, is_cert
     target, found = float(goal[k]), reach_of_any(n_samples, tuple(goal[:-1].tolist()))
     if found is None or found.order != k:
         return None
-    is_exact = k == 4 and goal[3] == 0
-    if (not found.is_beyond(target) and not is_exact) if is_certain else found.side(target) == 0:
-        return None
-    if is_exact and found.low < target < found.high:
+    if not found.is_beyond(target) if is_certain else found.side(target) == 0:
         return None
     has = "it is a limit for samples of {} values" if found.is_end(target) else "no sample of {} values has it"
     return unattainable(goal, first, f"{has.format(n_samples)}: beside the moments before it, it stays in "
-                        f"({found.low:.6g}, {found.high:.6g}), {_WHATEVER}; {needed(goal.tolist(), n_samples)}")
+                        f"{_open(found.low, found.high)}, {_WHATEVER}; {needed(goal.tolist(), n_samples)}")
 
 
 def needed(goal: Sequence[float], n_samples: int) -> str:
@@ -177,8 +179,73 @@ def _by_ties(found: Reach, goal: FloatArray, groups: FloatArray, n_samples: int 
         shares = groups / groups.sum()
         tied = f"{len(groups)} distinct values, {shares.max():.6g} of the weight on one of them at most,"
     else:
-        tied = f"{len(groups)} distinct values among {n_samples}, {groups.max():.0f} of them tied at most,"
-    said = f"not with these ties: {tied} keep it in ({found.low:.6g}, {found.high:.6g})"
+        tied = _tied(groups, n_samples)
+    said = f"not with these ties: {tied} keep it in {_open(found.low, found.high)}"
     if n_samples is not None and (free := reach_of_any(n_samples, tuple(goal[:-1].tolist()))) and free.order == k:
-        said += f", without ties it is in ({free.low:.6g}, {free.high:.6g})"
+        said += f", without ties it is in {_open(free.low, free.high)}"
     return f'{said}; {comes_to(k, found.nearest(float(goal[k])))}: decouple(..., perturb="ramp")'
+
+
+def _tied(groups: FloatArray | IntArray, n_samples: int) -> str:
+    return f"{len(groups)} distinct values among {n_samples}, {groups.max():.0f} of them tied at most,"
+
+
+def _open(low: float, high: float) -> str:
+    return f"({low:.6g}, {high:.6g})"
+
+
+# --- the kurtosis beside a skewness ---
+
+
+def refused_kurtosis(
+    first: IntArray, share: Weights, skewness: FloatArray, target: FloatArray, low: FloatArray, high: FloatArray
+) -> dict[int, Outcome]:
+    """Return the refusals of sorted rows, (R, N), whose kurtosis is to be `target`, (R,), between two ends.
+
+    Examples
+    --------
+    >>> told = refused_kurtosis(np.arange(5)[None], None, *np.array([[0.0], [3.0], [1.25], [2.5]]))
+    >>> print(told[0].detail)
+    kurtosis 3 was wanted beside skewness 0; no sample of 5 values has it: beside this skewness it stays in \
+(1.25, 2.5), whatever the ties; N >= 7 is needed
+    """
+    slack = _AT_END * (1 + np.abs(target))
+    bad = np.flatnonzero(~((target > low + slack) & (target < high - slack)))
+    if not len(bad):
+        return {}
+    n, found = first.shape[1], {}
+    free = kurtosis_ends_of_any(np.full(len(bad), float(n)), skewness[bad]) if n > 2 else (low[bad], high[bad])
+    least, above = np.full(len(bad), np.inf), np.flatnonzero(target[bad] > free[1])
+    if len(above):
+        least[above] = least_size(target[bad[above]], skewness[bad[above]])
+    is_end = np.minimum(np.abs(target - low), np.abs(target - high)) <= slack
+    for j, i in enumerate(bad.tolist()):
+        counts = np.unique(first[i], return_counts=True)[1]
+        wanted, g, tied = float(target[i]), float(skewness[i]), f"not with these ties: {_tied(counts, n)}"
+        inside, whatever = _open(low[i], high[i]), _open(free[0][j], free[1][j])
+        if is_end[i] and len(counts) > 3:
+            found[i] = Outcome(False, "limit only", f"limit only: beside skewness {g:.6g} the kurtosis stays in "
+                               f"{inside}, {wanted:.10g} was wanted, an end of it, where values meet; choose a "
+                               "target strictly inside")
+            continue
+        if share is not None:
+            why = f"not with these weights: {len(counts)} distinct values keep it in {inside}"
+        elif not free[0][j] <= wanted <= free[1][j]:
+            why = (f"no sample of {n} values has it: beside this skewness it stays in {whatever}, {_WHATEVER}; "
+                   f"{_help(wanted, 1 + g**2, free[0][j], float(least[j]))}")
+        elif len(counts) <= 3:
+            why = f"{tied} have one kurtosis beside this skewness, {low[i]:.10g}"
+        else:
+            why = f"{tied} keep it in {inside}; without ties it is in {whatever}; break ties if noise is acceptable"
+        found[i] = Outcome(False, "kurtosis out of reach", f"kurtosis {wanted:.6g} was wanted beside skewness {g:.6g}; "
+                           f"{why}")
+    return found
+
+
+def _help(wanted: float, bound: float, low: float, least: float) -> str:
+    """What would help a kurtosis that no sample of N values has: `bound` is the least of any law."""
+    if wanted <= bound:
+        return f"in every sample it is above 1 + skewness^2 = {bound:.6g}, or equal to it with two values"
+    if wanted < low:
+        return f"with more values it comes down to {bound:.6g}"
+    return f"N >= {least:.0f} is needed" if least < np.inf else "more values are needed than a sample has"

@@ -20,8 +20,8 @@ from symdecouple.errors import Outcome
 from symdecouple.numeric.moments.hankel import Weights, taken
 from symdecouple.numeric.moments.kurtosis_ends import kurtosis_ends
 from symdecouple.numeric.moments.kurtosis_path import EXACT, between_ends, settled, statistics_gap
-from symdecouple.numeric.moments.kurtosis_refused import CORNER, crowded, near_boundary, refused_kurtosis
 from symdecouple.numeric.moments.moment_path import follow
+from symdecouple.numeric.moments.out_of_reach import refused_kurtosis
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, mean_power, standardized_entries
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
 from symdecouple.numeric.moments.skewness_kernel import skewness_imposer
@@ -30,6 +30,7 @@ from symdecouple.numeric.samples.batch import FloatArray, IntArray
 __all__ = ["MET", "OFF_PATH", "Shaped", "shaped_rows"]
 
 _THERE = 4e-15  # of Mean|z|^j: a sample is there already
+_CORNER = 1e-3  # of the range from its ends: within, what float64 cannot do is told as nearness to the boundary
 OFF_PATH = Outcome(True, "off the path", "the path crowds beyond float64: order and ties are kept, and the statistics "
                    "are met, by a sample between both ends of the range that is not on the path of the given one")
 
@@ -121,9 +122,9 @@ class _Sorted:
         for i in np.flatnonzero(~(gap <= EXACT) | met).tolist():
             row = int(which[i])
             if not gap[i] <= EXACT:
-                made.refusals[row] = crowded(gap[i])
-            elif margin[row] < CORNER:
-                made.refusals[row] = near_boundary(4, float(goal[4, row]), margin[row])
+                made.refusals[row] = _crowded(gap[i])
+            elif margin[row] < _CORNER:
+                made.refusals[row] = _near_boundary(float(goal[4, row]), margin[row])
             else:
                 made.notes[row] = MET
 
@@ -184,7 +185,7 @@ class _Sorted:
                 if apart <= EXACT:
                     made.notes[row] = OFF_PATH
                 else:
-                    made.refusals[row] = near_boundary(4, float(aim[4, i]), near) if near < CORNER else crowded(apart)
+                    made.refusals[row] = _near_boundary(float(aim[4, i]), near) if near < _CORNER else _crowded(apart)
         made.values[here] = z
 
     def _in_order(self, z: FloatArray, which: IntArray) -> FloatArray:
@@ -202,3 +203,15 @@ def _first_of_group(x: FloatArray) -> IntArray:
     place[:, 1:][x[:, 1:] == x[:, :-1]] = 0
     first: IntArray = np.maximum.accumulate(place, axis=1)
     return first
+
+
+def _near_boundary(target: float, margin: float) -> Outcome:
+    """A kurtosis that is inside, by this share of the range from an end, and was not met."""
+    return Outcome(False, "near the boundary", f"moment 4 (standardized) can be {target:.10g}, but that is only "
+                   f"{margin:.1e} of its range from an end, where values meet; ask for a value farther inside")
+
+
+def _crowded(gap: float) -> Outcome:
+    """Statistics that came so near and no nearer."""
+    return Outcome(False, "beyond float64", f"the statistics come to {gap:.1e} of their targets and no nearer: the "
+                   "sample crowds beyond float64; ask for less, or tie the values that are meant to be equal")

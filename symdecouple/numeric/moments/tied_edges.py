@@ -23,10 +23,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from symdecouple.numeric.moments.tie_patterns import sign_of
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
-__all__ = ["Corner", "Lost", "Shares", "climbed", "first_corner", "merged", "solved", "summit_of"]
+__all__ = ["Corner", "Lost", "Shares", "climbed", "first_corner", "solved"]
 
 _STEPS = 200  # along an edge; one or two as a rule
 _NEWTON = 40  # steps: near a corner, a double root, each gains a bit
@@ -98,7 +97,8 @@ def first_corner(ties: Shares) -> Corner:
 def climbed(ties: Shares, at: Corner, held: FloatArray, target: float) -> tuple[Corner, bool]:
     """Bring the next moment to a target: the corner of the level after it, or the last corner of this one, False.
 
-    `held` (k,) are moments 0..k-1, the corner has k - 1 blocks, and the target is one of moment k.
+    `held` (k,) are moments 0..k-1, the corner has k - 1 blocks, and the target is one of moment k; infinite ones lead
+    to the last corners.
     """
     k = len(held)
     is_up = at.moment(ties, k) < target
@@ -108,7 +108,7 @@ def climbed(ties: Shares, at: Corner, held: FloatArray, target: float) -> tuple[
             # All values are monotone along the edge, which keeps Newton's steps in a box.
             low, high = np.minimum(edge.start, edge.finish), np.maximum(edge.start, edge.finish)
             keeps = partial(_is_between, low=low, high=high)
-            between = _newton(shares, (low + high) / 2, np.append(held, target), keeps, 6 * _NEWTON)
+            between = solved(shares, (low + high) / 2, np.append(held, target), 6 * _NEWTON, keeps=keeps)
             if between is None:
                 raise Lost
             return Corner(edge.ends, between), True
@@ -116,25 +116,17 @@ def climbed(ties: Shares, at: Corner, held: FloatArray, target: float) -> tuple[
     return at, False
 
 
-def summit_of(ties: Shares, at: Corner, held: FloatArray, is_up: bool) -> Corner:
-    """Return the corner at which moment k is largest, or least; `held` and the corner as in `climbed`."""
-    while (edge := _edge(ties, at, is_up, held)) is not None:
-        at = edge.end
-    return at
+def _is_ordered(z: FloatArray) -> bool:
+    return bool((z[1:] > z[:-1]).all())
 
 
-def solved(shares: FloatArray, values: FloatArray, moments: FloatArray, steps: int = _NEWTON) -> FloatArray | None:
-    """Return m values with moments 1..m, in the order of those near which they are sought; None where it fails."""
-    return _newton(shares, values, moments, _is_ordered, steps)
-
-
-def _newton(
-    shares: FloatArray, z: FloatArray, moments: FloatArray, keeps: Callable[[FloatArray], bool], steps: int,
-    fixed: int | None = None,
+def solved(
+    shares: FloatArray, z: FloatArray, moments: FloatArray, steps: int = _NEWTON, fixed: int | None = None,
+    keeps: Callable[[FloatArray], bool] = _is_ordered,
 ) -> FloatArray | None:
-    """Put as many moments right as there are values but the fixed one; None where that fails.
+    """Return values with as many of the moments from 1 on as there are values, but the fixed one; None where it fails.
 
-    A step that does not keep what is to be kept is halved.
+    A step that does not keep what is to be kept, the order of the values, is halved.
     """
     free = np.delete(np.arange(len(z)), [] if fixed is None else fixed)
     orders, goal = np.arange(1, len(free) + 1)[:, None], moments[1 : len(free) + 1]
@@ -156,10 +148,6 @@ def _newton(
     return None
 
 
-def _is_ordered(z: FloatArray) -> bool:
-    return bool((z[1:] > z[:-1]).all())
-
-
 def _is_between(z: FloatArray, low: FloatArray, high: FloatArray) -> bool:
     return bool(((z > low) & (z < high)).all())
 
@@ -179,7 +167,7 @@ class _Edge(NamedTuple):
 def _edge(ties: Shares, at: Corner, is_up: bool, held: FloatArray) -> _Edge | None:
     """Follow an edge from a corner; None at the last one. The block with the most groups comes apart, in halves."""
     sizes, count = at.sizes(), len(at.values)
-    splits = [i for i in range(count) if sizes[i] > 1 and (sign_of(i, count) > 0) == is_up]
+    splits = [i for i in range(count) if sizes[i] > 1 and ((count - 1 - i) % 2 == 0) == is_up]
     if not splits:
         return None
     i = max(splits, key=lambda place: int(sizes[place]))
@@ -195,12 +183,12 @@ def _to_meeting(shares: FloatArray, z: FloatArray, sign: int, held: FloatArray) 
     Only one pair of those that come together ends it, and the corner is unique: one that is found is the right one.
     """
     for _ in range(_STEPS):
-        velocity = sign * _velocity(shares, z)
+        velocity = _velocity(shares, z, sign)
         gaps, closing = np.diff(z), -np.diff(velocity)
         with np.errstate(divide="ignore", invalid="ignore"):
             times = np.where((closing > 0) & (gaps > 0), gaps / closing, np.inf)
         for i in np.argsort(times)[: np.count_nonzero(np.isfinite(times))].tolist():
-            met = solved(*merged(shares, z, i), held, _TRIED)
+            met = solved(*_merged(shares, z, i), held, _TRIED)
             if met is not None:
                 return i, met
         size = _STEP * float(times.min())
@@ -208,7 +196,7 @@ def _to_meeting(shares: FloatArray, z: FloatArray, sign: int, held: FloatArray) 
             size = min(size, _APART * float(gaps[gaps > 0].min()))
         moved = None
         while moved is None and size > _HALVED:
-            moved = _newton(shares, z + size * velocity, held, _is_ordered, _TRIED, int(np.abs(velocity).argmax()))
+            moved = solved(shares, z + size * velocity, held, _TRIED, int(np.abs(velocity).argmax()))
             size /= 2
         if moved is None:
             break
@@ -216,26 +204,22 @@ def _to_meeting(shares: FloatArray, z: FloatArray, sign: int, held: FloatArray) 
     raise Lost
 
 
-def _velocity(shares: FloatArray, z: FloatArray) -> FloatArray:
+def _velocity(shares: FloatArray, z: FloatArray, sign: int) -> FloatArray:
     """The direction of the edge, the largest entry 1; where two values are equal, they come apart."""
-    away = z[:, None] - z
-    np.fill_diagonal(away, 1)
     together = np.flatnonzero(np.diff(z) <= 0)
     if len(together):
-        i = int(together[0])
-        away[[i, i + 1], [i + 1, i]] = 1
-        velocity = np.zeros(len(z))
-        side = np.sign(away[i].prod())
-        velocity[i], velocity[i + 1] = -side / shares[i], side / shares[i + 1]
+        i, velocity = int(together[0]), np.zeros(len(z))
+        velocity[i], velocity[i + 1] = -1 / shares[i], 1 / shares[i + 1]
     else:
-        velocity = 1 / (shares * away.prod(axis=1))
+        away = z[:, None] - z
+        np.fill_diagonal(away, 1)
+        velocity = sign / (shares * away.prod(axis=1))
     velocity /= np.abs(velocity).max()
     return velocity
 
 
-def merged(shares: FloatArray, z: FloatArray, i: int) -> tuple[FloatArray, FloatArray]:
+def _merged(shares: FloatArray, z: FloatArray, i: int) -> tuple[FloatArray, FloatArray]:
     """Return shares and values with blocks i and i + 1 at their common mean."""
-    total = shares[i] + shares[i + 1]
-    share, value = np.delete(shares, i), np.delete(z, i)
-    share[i], value[i] = total, (shares[i] * z[i] + shares[i + 1] * z[i + 1]) / total
-    return share, value
+    begins = np.delete(np.arange(len(z)), i + 1)
+    share = np.add.reduceat(shares, begins)
+    return share, np.add.reduceat(shares * z, begins) / share

@@ -5,9 +5,10 @@ c_0, .., c_(k-1), moment k takes its least and its largest value at one merged s
 (-1)^(m - i); the maximum is the merged sample with the right moments in which no chain of blocks that come apart rises,
 the minimum that in which none falls. What a sample itself reaches are the values between, the ends in the limit only.
 
-A summit is *looked for* along edges (`tied_edges`), with targets moved a little, so that corners have k - 1 values. It
-is then brought to the targets, where values that coincide there are merged, and *recognized* by its blocks: whatever
-way it was found, there is no other one.
+A summit is found along edges (`tied_edges`), with targets moved a little, so that corners have k - 1 values y_i. Then
+Newton's method takes the move back. Where values coincide at the targets themselves, these come as near as float64 has
+them; the end stands all the same, as it does not feel that to first order: with P' = k prod(z - y_i) the mean of P,
+moment k and multiples of the moments that are held, is stationary at the summit.
 """
 
 from __future__ import annotations
@@ -18,26 +19,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from symdecouple.numeric.moments.tie_patterns import kind_of
-from symdecouple.numeric.moments.tied_edges import (
-    Corner,
-    Lost,
-    Shares,
-    climbed,
-    first_corner,
-    merged,
-    solved,
-    summit_of,
-)
+from symdecouple.numeric.moments.tied_edges import Corner, Lost, Shares, climbed, first_corner, solved
 from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = ["Reach", "kurtosis_of_counts", "reach", "reach_of_any", "reach_of_counts", "smallest_size"]
 
 _MOVES = (1e-6, 0.0, 1e-9, 1e-4, 1e-12)  # of the targets, one after the other until summits are found
-_EQUAL = 1e-11  # of a moment: what is left where coincident values are merged
 _NEAR = 1e-10  # of a moment: targets as near to an end count as the end
-_CLOSE = 1e-2  # of the standard deviation: values so near are merged, if that is right
-_STEPS = 30  # it settles soon, or never
 _LARGEST = 2**8  # samples up to which the smallest number is looked for; a tenth of a second each
 
 
@@ -50,15 +38,18 @@ class Reach(NamedTuple):
         That was asked for, or that of the first held moment which samples with these ties do not have.
     low, high : float
         The ends. They belong to samples in which values have met; equal where there is one sample only.
+    rounding : float
+        How far off they may be, and the moments before; 0 where a formula gives the ends.
     """
 
     order: int
     low: float
     high: float
+    rounding: float = _NEAR
 
     def side(self, value: float) -> int:
         """Return 0 strictly inside, 1 where a value is the upper end or above, -1 at the lower end or below."""
-        near = min(_NEAR * (1 + abs(value)), (self.high - self.low) / 1000)
+        near = min(self.rounding * (1 + abs(value)), (self.high - self.low) / 1000)
         return 1 if not value < self.high - near else -1 if not value > self.low + near else 0
 
     def is_end(self, value: float) -> bool:
@@ -70,8 +61,9 @@ class Reach(NamedTuple):
         return min(self.low, self.high, key=lambda end: abs(end - value))
 
     def is_beyond(self, value: float) -> bool:
-        """True iff a value is outside whatever rounding did to the ends, and to the moments before."""
-        return not self.is_end(value) and not self.low < value < self.high
+        """True iff a value is outside, or an end, whatever rounding did to the ends and to the moments before."""
+        near = self.rounding * (1 + abs(value))
+        return not self.low - near < value < self.high + near
 
 
 def reach(shares: Shares, held: Sequence[float]) -> Reach | None:
@@ -113,8 +105,8 @@ def reach_of_any(n_samples: int, held: tuple[float, ...]) -> Reach | None:
     [14.686, 15.05]
     """
     found = reach(Shares(n_samples), held)
-    if found is not None and found.order == 4 and held[3] == 0 and n_samples > 3:  # the formulas are not rounded
-        return Reach(4, n_samples / (n_samples - 1) if n_samples % 2 else 1.0, n_samples / 2)
+    if found is not None and found.order == 4 and held[3] == 0 and n_samples > 3:
+        return Reach(4, n_samples / (n_samples - 1) if n_samples % 2 else 1.0, n_samples / 2, 0.0)
     return found
 
 
@@ -173,22 +165,27 @@ def _reached(shares: Shares, goal: FloatArray, moved: FloatArray) -> Reach:
         at, is_there = climbed(shares, at, moved[:level], float(moved[level]))
         if is_there:
             continue
-        found, only = _ends(shares, at, goal[:level], moved[:level])
-        if only is not None and found.is_end(float(goal[level])):
-            return _of_one(shares, only, goal)
-        if found.side(float(goal[level])) == 0:
+        found, target = _ends(shares, at, goal[:level], moved[:level]), float(goal[level])
+        if shares.groups < level and found.is_end(target):
+            return _of_one(shares, _moved_back(shares, at, goal[:level]), goal)
+        if found.side(target) == 0:
             raise Lost
         return found
-    return _ends(shares, at, goal, moved)[0]
+    return _ends(shares, at, goal, moved)
 
 
-def _ends(shares: Shares, at: Corner, goal: FloatArray, moved: FloatArray) -> tuple[Reach, Corner | None]:
-    """Both summits of a level, and the corner where there is no other sample."""
-    k = len(goal)
-    ends = [_settled(shares, summit_of(shares, at, moved, is_up), goal, is_up) for is_up in (False, True)]
-    low, high = (end.moment(shares, k) for end in ends)
-    is_one = kind_of(tuple(ends[0].sizes().tolist()), k) == "isolated"
-    return Reach(k, low, high), ends[0] if is_one else None
+def _ends(shares: Shares, at: Corner, goal: FloatArray, moved: FloatArray) -> Reach:
+    """Both summits of a level."""
+    summits = (climbed(shares, at, moved, end)[0] for end in (-np.inf, np.inf))
+    return Reach(len(goal), *(_moved_back(shares, summit, goal).moment(shares, len(goal)) for summit in summits))
+
+
+def _moved_back(shares: Shares, at: Corner, goal: FloatArray) -> Corner:
+    """The same blocks, with the targets themselves."""
+    values = solved(shares.of_blocks(at.ends), at.values, goal)
+    if values is None:
+        raise Lost
+    return Corner(at.ends, values)
 
 
 def _of_one(shares: Shares, only: Corner, goal: FloatArray) -> Reach:
@@ -200,43 +197,6 @@ def _of_one(shares: Shares, only: Corner, goal: FloatArray) -> Reach:
         if order < len(goal) and not found.is_end(float(goal[order])):
             break
     return found
-
-
-def _settled(shares: Shares, at: Corner, goal: FloatArray, is_up: bool) -> Corner:
-    """Bring a summit to the targets themselves, values that coincide there merged, and recognize it."""
-    values = solved(shares.of_blocks(at.ends), at.values, goal)
-    near = at if values is None else Corner(at.ends, values)
-    found = None if values is None or not _is_summit(near, goal, is_up) else near
-    while len(near.values) > 2 and (found is None or np.diff(near.values).min() < _CLOSE):
-        i = int(np.diff(near.values).argmin())
-        share, between = merged(shares.of_blocks(near.ends), near.values, i)
-        near = Corner(np.delete(near.ends, i + 1), between)
-        values = _fitted(share, between, goal)
-        if values is not None and _is_summit(near, goal, is_up):
-            return Corner(near.ends, values)
-    if found is None:
-        raise Lost
-    return found
-
-
-def _is_summit(at: Corner, goal: FloatArray, is_up: bool) -> bool:
-    return kind_of(tuple(at.sizes().tolist()), len(goal)) in ("maximum" if is_up else "minimum", "isolated")
-
-
-def _fitted(shares: FloatArray, z: FloatArray, goal: FloatArray) -> FloatArray | None:
-    """Values with more moments than there are values, by the method of Gauss and Newton; None where there are none."""
-    orders = np.arange(1, len(goal))[:, None]
-    for _ in range(_STEPS):
-        powers = shares * z ** (orders - 1)
-        gap = powers @ z - goal[1:]
-        if np.all(np.abs(gap) <= _EQUAL * (1 + np.abs(goal[1:]))):
-            step = np.linalg.lstsq(orders * powers, gap, rcond=None)[0]
-            fine: FloatArray = z - step
-            return fine if bool((np.diff(fine) > 0).all()) else None
-        z = z - np.linalg.lstsq(orders * powers, gap, rcond=None)[0]
-        if not np.isfinite(z).all():
-            break
-    return None
 
 
 @lru_cache(maxsize=1024)

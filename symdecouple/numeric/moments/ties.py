@@ -20,7 +20,7 @@ from symdecouple.numeric.moments.attainable import beyond_end, skewness_interval
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE
 from symdecouple.numeric.samples.matrix import BoolArray, FloatArray, IntArray, SampleMatrix
 
-__all__ = ["Tied", "Ties", "count_ties", "exact_sum", "is_clear", "shares_at_ends", "ties_of", "why_unreachable"]
+__all__ = ["Tied", "Ties", "count_ties", "exact_sum", "is_clear", "ties_of", "why_unreachable"]
 
 Tied: TypeAlias = Any  # int, or Fraction of the weight
 
@@ -101,12 +101,6 @@ def ties_of(matrix: SampleMatrix) -> Ties:
 
     two = np.asarray((is_low | is_high | ~counts).all(axis=1) & ~(is_low & is_high).any(axis=1))
     return Ties(weights.sum(axis=1, where=is_low), weights.sum(axis=1, where=is_high), weights.sum(axis=1), two, exact)
-
-
-def shares_at_ends(matrix: SampleMatrix) -> Iterator[tuple[Tied, Tied, int]]:
-    """Yield, of each row, what is tied at its minimum and at its maximum, and of how many; shares of weight out of 1.
-    """
-    return map(ties_of(matrix).exact, range(len(matrix.low)))
 
 
 def exact_sum(weights: FloatArray) -> Fraction:

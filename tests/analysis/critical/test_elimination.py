@@ -11,7 +11,7 @@ import sympy
 from sympy import Expr, Poly, Rational, expand, groebner, symbols
 
 from symdecouple.analysis.critical.pattern_solutions import PatternSolutions, Targets
-from symdecouple.numeric.moments.tie_patterns import Ties, patterns
+from symdecouple.analysis.critical.tie_patterns import Ties, patterns
 
 DIGITS = 60
 OLD = tuple(map(int, sympy.__version__.split(".")[:2])) < (1, 14)

@@ -11,6 +11,7 @@ from sympy import Integer, Rational
 
 from symdecouple.analysis.critical.moment_level import moment_range
 from symdecouple.analysis.critical.pattern_solutions import Targets
+from symdecouple.numeric.moments.attainable import skewness_range
 from symdecouple.numeric.moments.moment_path import follow
 from symdecouple.numeric.moments.tied_edges import Shares
 from symdecouple.numeric.moments.tied_range import Reach, reach, reach_of_any, reach_of_counts, smallest_size
@@ -209,3 +210,21 @@ def three_values(p: np.ndarray) -> list[np.ndarray]:
 def test_long_samples_cost_no_more() -> None:
     found = reach(Shares(10**7), (1.0, 0.0, 1.0, 0.0))
     assert found is not None and found.high == pytest.approx(5e6, rel=1e-9)
+
+
+@pytest.mark.parametrize(("upper", "n_samples"), [(1, 3), (1, 8), (2, 7), (3, 8), (5, 6), (7, 40)])
+def test_where_values_coincide_at_an_end_it_is_that_of_two_values(upper: int, n_samples: int) -> None:
+    """Two values have the least kurtosis of any law beside their skewness, 1 + g^2; their higher moments by hand."""
+    p = upper / n_samples
+    z = np.array([-np.sqrt(p / (1 - p)), np.sqrt((1 - p) / p)])
+    held = tuple(float((1 - p) * z[0] ** j + p * z[1] ** j) for j in range(5))
+    if abs(held[3]) < skewness_range(n_samples)[1]:
+        found = reach(Shares(n_samples), (1.0, 0.0, 1.0, held[3]))
+        assert found is not None and found.low == pytest.approx(held[4], rel=1e-13)
+    assert of_counts([n_samples - upper, upper], held[:4]).low == pytest.approx(held[4], rel=1e-13)
+
+
+def test_long_samples_come_near_the_least_of_any_law_and_not_below() -> None:
+    """The eighth moment beside Gaussian ones of lower order is at least 105 - 4!: the Hankel determinant is 0 there."""
+    found = reach(Shares(10**6), GAUSSIAN[:8])
+    assert found is not None and 81 < found.low < 81 + 1e-3

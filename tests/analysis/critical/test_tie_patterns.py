@@ -8,7 +8,7 @@ from math import comb, prod
 
 import pytest
 
-from symdecouple.numeric.moments.tie_patterns import Ties, coarser, index_of, kind_of, merged, patterns, sign_of
+from symdecouple.analysis.critical.tie_patterns import Ties, coarser, index_of, kind_of, merged, patterns, sign_of
 
 
 def by_all_chains(ties: Ties, level: int) -> str:
