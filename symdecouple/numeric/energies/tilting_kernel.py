@@ -115,7 +115,7 @@ def warm() -> None:
 
 @cache
 def _kernel() -> Any:
-    return KERNELS.build(levels_solved, fast=("_five_products",))[0]  # sums in any order
+    return KERNELS.build(levels_solved)[0]
 
 
 def levels_solved(search: Search, starts: FloatArray, posed: Posed, reached: Reached, most: int, span: tuple[int, int]
@@ -137,9 +137,9 @@ def levels_solved(search: Search, starts: FloatArray, posed: Posed, reached: Rea
 
 def _search(bank: Tables, power: FloatArray, enough: float) -> Search:
     (f, count), (g, n), m = bank.outer.shape, bank.inner.shape, len(bank.largest)
-    flat, floats, factors = np.empty(count * n), np.empty(_BLOCK), np.empty((len(bank.lines.inner), count))
+    flat, floats, factors = np.empty(count * n), np.empty(_BLOCK), np.empty((count, len(bank.lines.inner)))
     return Search(bank, power, flat.reshape(count, n), flat, flat.view(np.int64), floats, floats.view(np.int64),
-                  factors, np.empty((g, count)), np.empty((f, g)), np.empty((7, 2 + m + m * m)), enough)
+                  factors, np.empty((count, g)), np.empty((f, g)), np.empty((7, 2 + m + m * m)), enough)
 
 
 def _lowered(search: Search, posed: Posed, q: int, most: int, a: FloatArray, here: FloatArray
@@ -220,11 +220,8 @@ def _sums(a: FloatArray, power: FloatArray, search: Search, out: FloatArray) -> 
     for begin in range(0, len(power), _BLOCK):
         end = min(len(power), begin + _BLOCK)
         _tilt(flat[begin:end], power[begin:end], search.bits, search.floats)
-    for g in range(0, len(bank.inner), 5):
-        for s in range(len(search.along)):
-            _five_products(search.along[s], bank.inner[g : g + 5], search.half[g : g + 5, s])
-        for f in range(len(table)):
-            _five_products(bank.outer[f], search.half[g : g + 5], table[f, g : g + 5])
+    np.dot(search.along, bank.inner.T, search.half)
+    np.dot(bank.outer, search.half, table)
     out[0], out[1] = shift, table[0, 0]
     for j in range(m):
         p, q, scale = lines.places[0, j], lines.places[1, j], lines.scales[j]
@@ -239,36 +236,15 @@ def _pair(i: int, j: int) -> int:
     return ((max(i, j) + 1) * (max(i, j) + 2) >> 1) + min(i, j) + 1
 
 
-def _five_products(line: FloatArray, others: FloatArray, out: FloatArray) -> None:
-    """The inner products of a line with five others: each number of it is read once."""
-    a = b = c = d = e = 0.0
-    for t in range(len(line)):
-        one = line[t]
-        a += one * others[0, t]
-        b += one * others[1, t]
-        c += one * others[2, t]
-        d += one * others[3, t]
-        e += one * others[4, t]
-    out[0], out[1], out[2], out[3], out[4] = a, b, c, d, e
-
-
 def _along(a: FloatArray, search: Search) -> None:
-    """Write a.w, three inner lines at a time."""
-    lines, factors, inner = search.bank.lines, search.factors, search.bank.lines.inner
-    for q in range(len(factors)):
-        for s in range(factors.shape[1]):
-            factors[q, s] = 0.0
+    """Write a.w."""
+    lines, factors = search.bank.lines, search.factors
+    factors[:] = 0.0
     for j in range(len(a)):
-        one, into, scale = lines.outer[lines.places[0, j]], factors[lines.places[1, j]], a[j] * lines.scales[j]
+        one, into, scale = lines.outer[lines.places[0, j]], lines.places[1, j], a[j] * lines.scales[j]
         for s in range(len(one)):
-            into[s] += scale * one[s]
-    for s in range(len(search.along)):
-        line = search.along[s]
-        for q in range(0, len(factors), 3):
-            f, g, h = factors[q, s], factors[q + 1, s], factors[q + 2, s]
-            for t in range(len(line)):
-                three = f * inner[q, t] + g * inner[q + 1, t] + h * inner[q + 2, t]
-                line[t] = three if q == 0 else line[t] + three
+            factors[s, into] += scale * one[s]
+    np.dot(factors, lines.inner, search.along)
 
 
 def _reach(step: FloatArray, enough: float, power: FloatArray, search: Search) -> float:
