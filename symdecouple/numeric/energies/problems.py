@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from symdecouple.errors import Outcome
 from symdecouple.numeric.energies.cone import Dependence, cone_membership_of, dependence_of
-from symdecouple.numeric.energies.continuation import tilt_by_continuation
 from symdecouple.numeric.energies.eigenvalues import Columns
 from symdecouple.numeric.energies.energy_range import energy_range
 from symdecouple.numeric.energies.frequencies import Bands
@@ -28,7 +27,7 @@ from symdecouple.numeric.samples.batch import FloatArray, IntArray
 __all__ = ["EnergyProblems"]
 
 _CONSISTENT = 1e-10  # relative; what a dependent feature may differ from the value that the others give it
-_SOON = 40  # iterations before the question whether there is a solution
+_SOON, _LAST = 40, 400  # iterations before the question whether there is a solution, and after it
 _MANY = 2**12  # frequencies: fewer are searched as fast themselves
 _NEAR = 1e-2  # the residual, on few frequencies, of a start that is worth having
 _WIDE = 30.0  # e^-36 is eps: a multiplier of such a range may be on its way to a limit
@@ -157,10 +156,9 @@ class EnergyProblems:
             found = tilt(problems, _SOON, self._start(problems, start))
         for q in _doubtful(problems, found, start is not None).tolist():
             row, level = q // several, int(levels.flat[q])
-            if level < first[row]:
-                given = None if start is None else start[[q]]
-                if (outcome := self._refusal(problems.take([q]), found, q, level, given)) is not None:
-                    first[row], refusals[row] = level, outcome
+            outcome = self._refusal(problems.take([q]), found, q, level) if level < first[row] else None
+            if outcome is not None:
+                first[row], refusals[row] = level, outcome
         return Solved(found, problems.wanted, first, refusals)
 
     def _posed(self, owner: IntArray, imposed: NDArray[np.bool_]) -> Problems:
@@ -184,9 +182,8 @@ class EnergyProblems:
         found = tilt(replace(problems, bands=coarse, shares=gathered), _SOON, given)
         return np.where((found.residual < _NEAR)[:, None], found.parameters, 0 if given is None else given)
 
-    def _refusal(self, problem: Problems, found: Tilted, q: int, level: int, given: FloatArray | None
-                 ) -> Outcome | None:
-        """Say why problem q has no solution, or only a limit; where it has one, `found` has it, by continuation."""
+    def _refusal(self, problem: Problems, found: Tilted, q: int, level: int) -> Outcome | None:
+        """Say why problem q has no solution, or only a limit; where it has one, `found` has it in the end."""
         wanted, active = problem.wanted[0], problem.shares[problem.owner[0]] > 0
         if found.converged[q] and not np.ptp(self.bands.lines.along(found.parameters[[q]])[0, active]) > _WIDE:
             return None
@@ -194,7 +191,7 @@ class EnergyProblems:
         if place.where != "inside":
             return self._unreachable(place.where, place.direction, int(problem.owner[0]), wanted, level)
         if not found.converged[q]:
-            found.put(np.array([q]), tilt_by_continuation(problem, given))
+            found.put(np.array([q]), tilt(problem, _LAST, found.parameters[[q]]))
         if found.converged[q]:
             return None
         return Outcome(False, "no convergence", f"level {level}: the targets are inside the cone, the iteration ended "

@@ -3,9 +3,10 @@ r"""Exponential tilting: weights p(xi) exp(a.w(xi)) with prescribed sums of w, b
 .. math:: F(a) = \sum_\xi p(\xi)\, e^{a\cdot w(\xi)} - a\cdot v, \qquad
     \nabla F = \sum_\xi w\, p\, e^{a\cdot w} - v, \qquad \nabla^2 F = \sum_\xi w\, w'\, p\, e^{a\cdot w}
 
-Far from the minimum the step is that of Newton's method on the logarithms of the sums, if it lowers F enough, else
-Newton's step d times log(1 + m)/m with m = max |d.w|, which lowers F from anywhere: F is self-concordant in the sense
-|F'''[u, u, d]| <= m F''[u, u]. Near it, full steps of Newton. Many problems are solved side by side.
+Far from the minimum Newton's step is scaled to a length max |d.w| that is likely to lower F: at most its own, m, or twice
+that after a full step, and four times the last one after a success, a quarter after a failure; but at least log(1 + m),
+which lowers F from anywhere: F is self-concordant in the sense |F'''[u, u, d]| <= m F''[u, u]. Near it, full steps.
+Weights over fifty orders of magnitude take some fifty steps. Many problems are solved side by side.
 
 Exponents are shifted by their maximum, sums are kept in units of its exponential, and the targets have a logarithm of
 their own: nothing overflows, whatever the units.
@@ -25,8 +26,8 @@ from symdecouple.numeric.samples.batch import FloatArray, IntArray
 __all__ = ["Problems", "Tilted", "sums", "tilt"]
 
 _NEAR = 0.5  # max |d.w| from which on Newton's full step converges quadratically
-_RADIUS = 16.0  # max |d.w| of the first step by logarithms
-_WIDEST = 2.0**60  # no limit but that of float64
+_RADIUS = 4.0  # max |d.w| of the first step, and how much more or less is tried next
+_BEYOND = 2.0  # times Newton's step: full ones bring sums nearer to a limit by a factor e each, these by more
 _ENOUGH = 1e-4  # the part of the slope that a step must deliver
 _POOR = 0.1  # the residual from which on a start is worse than none
 _ACCURATE = 1e-11  # the largest residual of a solution whose digits have run out
@@ -98,11 +99,6 @@ class Tilted:
     residual: FloatArray
     converged: NDArray[np.bool_]
 
-    @classmethod
-    def joined(cls, parts: list[Tilted]) -> Tilted:
-        """Problems one after the other."""
-        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in _SUMS))
-
     def take(self, which: Any) -> Tilted:
         """Some of the problems."""
         return Tilted(*(getattr(self, name)[which] for name in _SUMS))
@@ -167,49 +163,30 @@ def tilt(problems: Problems, most: int, start: FloatArray | None = None) -> Tilt
     poor = np.flatnonzero(first.any(axis=1) & ~(found.residual < _POOR))
     if len(poor):
         found.put(poor, sums(problems.take(poor), np.where(problems.wanted[poor], 0, first[poor])))
-    lengths = _Lengths.of(len(problems))
+    radius, most_of_step = np.full(len(problems), _RADIUS), np.ones(len(problems))
     found.converged = found.residual <= 4 * EPS
     open_ = np.flatnonzero(~found.converged)
     for _ in range(most):
         if not len(open_):
             break
-        some, here, now = problems.take(open_), found.take(open_), lengths.take(open_)
-        step, is_sure = _step(some, here, now)
-        there = sums(some, here.parameters + step)
+        some, here = problems.take(open_), found.take(open_)
+        step = _solve(scaled_matrix(here.matrix, some.wanted), some.wanted, _goal(some, here) - here.values)
+        reach = _reach(some, step)
+        safe = np.where(reach > _NEAR, np.log1p(reach), reach)
+        length = np.where(reach > _NEAR, np.maximum(safe, np.minimum(radius[open_], most_of_step[open_] * reach)), reach)
+        step *= (length / np.where(reach > 0, reach, 1))[:, None]
+        there, is_sure = sums(some, here.parameters + step), length <= safe
         is_good = is_sure | _is_lower(some, here, there, step)
+        radius[open_] = length * np.where(is_good, _RADIUS, 1 / _RADIUS)
+        most_of_step[open_] = np.where(is_good & (length == reach), _BEYOND, 1)
         # Near the end F tells nothing any more: the residual falls to rounding, and then stays.
-        is_last = is_sure & (here.residual < _ACCURATE) & ~(there.residual < here.residual / 4)
-        worse = is_last & ~(there.residual < here.residual)
-        lengths.learn(open_, now, is_good)
-        is_good &= ~worse
+        is_last = (reach <= _NEAR) & (here.residual < _ACCURATE) & ~(there.residual < here.residual / 4)
+        is_good &= ~(is_last & ~(there.residual < here.residual))
         found.put(open_[is_good], there.take(is_good))
         found.converged[open_] = is_last | (is_good & (there.residual <= 4 * EPS))
         open_ = open_[~found.converged[open_]]
-    found.converged &= found.residual <= _ACCURATE
+    found.converged = found.residual <= _ACCURATE  # though steps along features that hardly differ may go on
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class _Lengths:
-    """What each problem has learnt: by logarithms up to which max |d.w|, by Newton how much more than is safe."""
-
-    by_logarithm: NDArray[np.bool_]
-    radius: FloatArray
-    boost: FloatArray
-
-    @classmethod
-    def of(cls, count: int) -> _Lengths:
-        return cls(np.ones(count, dtype=np.bool_), np.full(count, _RADIUS), np.ones(count))
-
-    def take(self, which: IntArray) -> _Lengths:
-        return _Lengths(self.by_logarithm[which], self.radius[which], self.boost[which])
-
-    def learn(self, which: IntArray, now: _Lengths, is_good: NDArray[np.bool_]) -> None:
-        """Go further after a success, less far after a failure; `now` says which way was taken."""
-        was = now.by_logarithm
-        self.radius[which] = np.minimum(now.radius * np.where(was, np.where(is_good, 4, 1 / 8), 2), _WIDEST)
-        self.boost[which] = np.where(was, now.boost, np.where(is_good, np.minimum(2 * now.boost, _WIDEST), 1))
-        self.by_logarithm[which] = (was == is_good) & (self.radius[which] > 1)
 
 
 def solve_scaled(matrix: FloatArray, wanted: NDArray[np.bool_], right: FloatArray) -> FloatArray:
@@ -231,11 +208,8 @@ def scaled_matrix(matrix: FloatArray, wanted: NDArray[np.bool_]) -> tuple[FloatA
 
 
 def _solve(matrix: tuple[FloatArray, FloatArray], wanted: NDArray[np.bool_], right: FloatArray) -> FloatArray:
-    """Solve with a scaled matrix for right sides (Q, M) or (Q, M, ...)."""
     unit, scale = matrix
-    columns = right if right.ndim > 2 else right[..., None]
-    scaled = np.where(wanted[..., None], columns / scale[..., None], 0)
-    return np.asarray((np.linalg.solve(unit, scaled) / scale[..., None]).reshape(right.shape))
+    return np.asarray(np.linalg.solve(unit, np.where(wanted, right / scale, 0)[..., None])[..., 0] / scale)
 
 
 def _goal(problems: Problems, found: Tilted) -> FloatArray:
@@ -251,30 +225,10 @@ def _residual(problems: Problems, found: Tilted) -> FloatArray:
     return np.asarray(np.nan_to_num(apart.max(axis=1), nan=np.inf, posinf=np.inf))  # what is no number is no solution
 
 
-def _step(problems: Problems, found: Tilted, lengths: _Lengths) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Return steps, and which of them need no test; `lengths` notes which way is taken."""
-    goal = _goal(problems, found)
-    gap = np.where(problems.wanted, goal - found.values, 0)
-    has_logarithm = problems.wanted & (goal > 0) & (found.values > 0)
-    ratio = np.where(has_logarithm, problems.targets / np.where(has_logarithm, found.values, 1), 1)
-    logarithms = np.log(ratio) + (problems.log_scale - found.shift)[:, None]
-    by_logarithm = np.where(has_logarithm, found.values * np.where(has_logarithm, logarithms, 0), gap)
-    both = _solve(scaled_matrix(found.matrix, problems.wanted), problems.wanted, np.stack([gap, by_logarithm], axis=-1))
-    newton, other = both[..., 0], both[..., 1]
-    reach = _reach(problems, newton, _NEAR)
-    far = reach > _NEAR
-    lengths.by_logarithm[~(far & ((gap * other).sum(axis=1) > 0))] = False
-    damping = np.where(far, np.log1p(reach) / np.where(far, reach, 1) * lengths.boost, 1)
-    length = _reach(problems, other, lengths.radius)
-    other = other * np.minimum(1, lengths.radius / np.where(length > 0, length, 1))[:, None]
-    step = np.where(lengths.by_logarithm[:, None], other, newton * damping[:, None])
-    return step, ~far | (~lengths.by_logarithm & (lengths.boost == 1))
-
-
-def _reach(problems: Problems, step: FloatArray, enough: Any) -> FloatArray:
-    """Return max |d.w| over the active frequencies; where it is surely no more than `enough`, a bound."""
+def _reach(problems: Problems, step: FloatArray) -> FloatArray:
+    """Return max |d.w| over the active frequencies; where it is surely no more than `_NEAR`, a bound."""
     reach = np.asarray(np.abs(step) @ problems.bands.largest)
-    which = np.flatnonzero(reach > enough)
+    which = np.flatnonzero(reach > _NEAR)
     if len(which):
         reach[which] = 0
         owner = problems.owner[which]

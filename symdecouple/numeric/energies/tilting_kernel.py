@@ -5,7 +5,7 @@ starts where the one before ended, moved by the difference of the solutions c at
 
 .. math:: a_q \leftarrow a_{q-1} + (c_q - c_{q-1}) .
 
-Eigenvalues that may be negative are for `tilting`, and what does not converge for `continuation`.
+Eigenvalues that may be negative are for `tilting`, and so is what does not converge.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FROM = 8000  # frequencies times features of a signal from which it pays: less 
 _TABLED = 2**21  # numbers in the tables of products of lines, 16 MiB
 _TOGETHER = 2**18  # frequencies that are worked on until an interrupt is heard: some 20 ms
 _BLOCK = 1024  # frequencies whose exponentials are made together, in 8 KiB
-_NEAR, _RADIUS, _WIDEST, _ENOUGH, _ACCURATE, _EPS = 0.5, 16.0, 2.0**60, 1e-4, 1e-11, 2.0**-52  # as in `tilting`
+_NEAR, _RADIUS, _BEYOND, _ENOUGH, _ACCURATE, _EPS = 0.5, 4.0, 2.0, 1e-4, 1e-11, 2.0**-52  # as in `tilting`
 _ROUGHLY = 0.02  # max |d.w| of the last step to a start: as far as one of Newton's goes without sums
 _FAR, _FARTHEST = 300.0, 708.0  # exponents up to here need no unit; what float64 has
 _LOG2E, _HIGH, _LOW = 1.4426950408889634, 0.693147180369123816490, 1.90821492927058770002e-10  # ln 2 in two parts
@@ -132,14 +132,14 @@ def levels_solved(search: Search, starts: FloatArray, posed: Posed, reached: Rea
             a[j] += starts[q, j] - before * want[j] if has_start else 0.0
         residual, is_done = _lowered(search, posed, q, most, a, reached.sums[q])
         reached.state[q, 0], last = residual, row
-        reached.state[q, 1] = 1.0 if is_done and (residual <= _ACCURATE or search.enough > 0) else 0.0
+        reached.state[q, 1] = 1.0 if residual <= _ACCURATE or (is_done and search.enough > 0) else 0.0
 
 
 def _search(bank: Tables, power: FloatArray, enough: float) -> Search:
     (f, count), (g, n), m = bank.outer.shape, bank.inner.shape, len(bank.largest)
     flat, floats, factors = np.empty(count * n), np.empty(_BLOCK), np.empty((count, len(bank.lines.inner)))
     return Search(bank, power, flat.reshape(count, n), flat, flat.view(np.int64), floats, floats.view(np.int64),
-                  factors, np.empty((count, g)), np.empty((f, g)), np.empty((7, 2 + m + m * m)), enough)
+                  factors, np.empty((count, g)), np.empty((f, g)), np.empty((5, 2 + m + m * m)), enough)
 
 
 def _lowered(search: Search, posed: Posed, q: int, most: int, a: FloatArray, here: FloatArray
@@ -150,26 +150,20 @@ def _lowered(search: Search, posed: Posed, q: int, most: int, a: FloatArray, her
     """
     m, want, target, log_scale, small = len(a), posed.wanted[q], posed.targets[q], posed.log_scale[q], search.small
     power = search.power[posed.owner[q]]
-    goal, gap, newton, other = small[0][:m], small[1][:m], small[2][:m], small[3][:m]
-    moved, scratch, there = small[4][:m], small[5], small[6]
-    residual, radius, boost, slope, linear, steps = math.inf, _RADIUS, 1.0, 0.0, 0.0, -1
-    by_logarithm, is_far, is_done = True, False, False
+    goal, step, moved, scratch, there = small[0][:m], small[1][:m], small[2][:m], small[3], small[4]
+    residual, length, longest, slope, linear, steps, is_sure, is_done = math.inf, 0.0, 0.0, 0.0, 0.0, -1, True, False
     for j in range(m):
         moved[j] = a[j]
     while True:
         _sums(moved, power, search, there)
         after = _residual(there, want, target, log_scale, goal)
-        is_good, is_last = True, False
-        if steps >= 0:
-            is_sure = not is_far or (not by_logarithm and boost == 1)
+        is_good, is_last = is_sure, longest <= _NEAR and residual < _ACCURATE and not after < residual / 4
+        if not is_sure:
             unit = max(here[0], there[0])
             old, new = math.exp(here[0] - unit), math.exp(there[0] - unit)
-            is_good = is_sure or there[1] * new - here[1] * old - linear * old <= _ENOUGH * slope * old
-            is_last = is_sure and residual < _ACCURATE and not after < residual / 4
-            radius = min(radius * (2.0 if not by_logarithm else 4.0 if is_good else 0.125), _WIDEST)
-            if not by_logarithm:
-                boost = min(2 * boost, _WIDEST) if is_good else 1.0
-            by_logarithm = by_logarithm == is_good and radius > 1
+            is_good = there[1] * new - here[1] * old - linear * old <= _ENOUGH * slope * old
+        radius = length * (_RADIUS if is_good else 1 / _RADIUS) if steps >= 0 else _RADIUS
+        most_of_step = _BEYOND if is_good and steps >= 0 and length == longest else 1.0
         steps += 1
         if is_good and not (is_last and not after < residual):
             for j in range(len(here)):
@@ -180,27 +174,24 @@ def _lowered(search: Search, posed: Posed, q: int, most: int, a: FloatArray, her
             is_done = after <= 4 * _EPS
         if is_done or is_last or steps >= most:
             return residual, is_done or is_last
-        uphill = _directions(here, posed, q, goal, gap, newton, other, scratch)
-        longest = _reach(newton, _NEAR, power, search)
-        if not abs(uphill) + longest < math.inf:
+        _residual(here, want, target, log_scale, goal)
+        _solve(here, want, goal, step, scratch)
+        longest = _reach(step, power, search)
+        if not longest < math.inf:
             return residual, False
-        is_far = longest > _NEAR
         if longest <= search.enough:
             for j in range(m):
-                a[j] += newton[j]
+                a[j] += step[j]
             return residual, True
-        by_logarithm, factor = by_logarithm and is_far and uphill > 0, 1.0
-        if by_logarithm:
-            length = _reach(other, radius, power, search)
-            factor = min(1.0, radius / length) if length > 0 else 1.0
-        elif is_far:
-            factor = math.log1p(longest) / longest * boost
-        slope, linear = 0.0, 0.0
+        safe = length = longest
+        if longest > _NEAR:
+            safe = math.log1p(longest)
+            length = max(safe, min(radius, most_of_step * longest))
+        is_sure, factor, slope, linear = length <= safe, length / longest if longest > 0 else 1.0, 0.0, 0.0
         for j in range(m):
-            step = (other[j] if by_logarithm else newton[j]) * factor
-            moved[j] = a[j] + step
-            slope += (here[2 + j] * want[j] - goal[j]) * step
-            linear += goal[j] * step
+            moved[j] = a[j] + step[j] * factor
+            slope += (here[2 + j] * want[j] - goal[j]) * step[j] * factor
+            linear += goal[j] * step[j] * factor
 
 
 def _sums(a: FloatArray, power: FloatArray, search: Search, out: FloatArray) -> None:
@@ -247,12 +238,12 @@ def _along(a: FloatArray, search: Search) -> None:
     np.dot(factors, lines.inner, search.along)
 
 
-def _reach(step: FloatArray, enough: float, power: FloatArray, search: Search) -> float:
-    """The largest abs(d.w) where there is power; a bound, where that is at most `enough`."""
+def _reach(step: FloatArray, power: FloatArray, search: Search) -> float:
+    """The largest abs(d.w) where there is power; a bound, where that is at most `_NEAR`."""
     bound, bits, longest = 0.0, search.flat_bits, 0
     for j in range(len(search.bank.largest)):
         bound += abs(step[j]) * search.bank.largest[j]
-    if bound <= enough:
+    if bound <= _NEAR:
         return bound
     _along(step, search)
     for t in range(len(power)):  # sizes have the order of their bits, which are compared many at a time
@@ -299,37 +290,18 @@ def _residual(sums: FloatArray, want: FloatArray, targets: FloatArray, log_scale
     return out
 
 
-def _directions(sums: FloatArray, posed: Posed, q: int, goal: FloatArray, gap: FloatArray, newton: FloatArray,
-                other: FloatArray, scratch: FloatArray) -> float:
-    """Newton's step, and that on logarithms; returns the slope along the latter, positive where it leads down."""
-    m, want, targets = len(goal), posed.wanted[q], posed.targets[q]
-    _residual(sums, want, targets, posed.log_scale[q], goal)
-    for j in range(m):
-        value = sums[2 + j]
-        gap[j] = (goal[j] - value) * want[j]
-        newton[j] = other[j] = gap[j]
-        if want[j] != 0 and goal[j] > 0 and value > 0:
-            other[j] = value * (math.log(targets[j] / value) + (posed.log_scale[q] - sums[0]))
-    _solve(sums, want, newton, other, scratch)
-    uphill = 0.0
-    for j in range(m):
-        uphill += gap[j] * other[j]
-    return uphill
-
-
-def _solve(sums: FloatArray, want: FloatArray, one: FloatArray, two: FloatArray, scratch: FloatArray) -> None:
-    """Solve with the matrix of the imposed features, scaled to a unit diagonal with a ridge, for two right sides."""
+def _solve(sums: FloatArray, want: FloatArray, goal: FloatArray, step: FloatArray, scratch: FloatArray) -> None:
+    """Newton's step, with the matrix of the imposed features scaled to a unit diagonal with a ridge."""
     m, many = len(want), len(want)
     scale, low, ridge = scratch, scratch[m:], 16 * _EPS * m
     while m > 0 and want[m - 1] == 0:  # those after the last one that is imposed
         m -= 1
-        one[m], two[m] = 0.0, 0.0
+        step[m] = 0.0
     for j in range(m):
         diagonal = sums[2 + many + j * many + j]
         scale[j] = want[j] / math.sqrt(diagonal) if want[j] != 0 and diagonal > 0 else want[j]
     for j in range(m):  # above the diagonal what is below it times pivots, on it the inverse of these
-        one[j] *= scale[j]
-        two[j] *= scale[j]
+        step[j] = (goal[j] - sums[2 + j]) * want[j] * scale[j]
         pivot = 1.0 + ridge
         for k in range(j):
             entry = sums[2 + many + j * many + k] * (scale[j] * scale[k])
@@ -337,16 +309,12 @@ def _solve(sums: FloatArray, want: FloatArray, one: FloatArray, two: FloatArray,
                 entry -= low[i * m + j] * low[k * m + i]
             low[k * m + j], low[j * m + k] = entry, entry * low[k * m + k]
             pivot -= entry * low[j * m + k]
-            one[j] -= low[j * m + k] * one[k]
-            two[j] -= low[j * m + k] * two[k]
+            step[j] -= low[j * m + k] * step[k]
         low[j * m + j] = 1 / max(pivot, ridge)
     for back in range(m):
         j = m - 1 - back
-        one[j] *= low[j * m + j]
-        two[j] *= low[j * m + j]
+        step[j] *= low[j * m + j]
         for i in range(j + 1, m):
-            one[j] -= low[i * m + j] * one[i]
-            two[j] -= low[i * m + j] * two[i]
+            step[j] -= low[i * m + j] * step[i]
     for j in range(m):
-        one[j] *= scale[j] if want[j] != 0 else 1.0
-        two[j] *= scale[j] if want[j] != 0 else 1.0
+        step[j] *= scale[j] if want[j] != 0 else 1.0
