@@ -30,7 +30,8 @@ _FROM = 8000  # frequencies times features of a signal from which it pays: less 
 _TABLED = 2**21  # numbers in the tables of products of lines, 16 MiB
 _TOGETHER = 2**18  # frequencies that are worked on until an interrupt is heard: some 20 ms
 _BLOCK = 1024  # frequencies whose exponentials are made together, in 8 KiB
-_NEAR, _RADIUS, _BEYOND, _ENOUGH, _ACCURATE, _EPS = 0.5, 4.0, 2.0, 1e-4, 1e-11, 2.0**-52  # as in `tilting`
+_NEAR, _RADIUS, _CHANGE, _BEYOND, _ENOUGH, _ACCURATE = 0.5, 16.0, 4.0, 2.0, 1e-4, 1e-11  # as in `tilting`
+_EPS = 2.0**-52
 _ROUGHLY = 0.02  # max |d.w| of the last step to a start: as far as one of Newton's goes without sums
 _FAR, _FARTHEST = 300.0, 708.0  # exponents up to here need no unit; what float64 has
 _LOG2E, _HIGH, _LOW = 1.4426950408889634, 0.693147180369123816490, 1.90821492927058770002e-10  # ln 2 in two parts
@@ -152,6 +153,7 @@ def _lowered(search: Search, posed: Posed, q: int, most: int, a: FloatArray, her
     power = search.power[posed.owner[q]]
     goal, step, moved, scratch, there = small[0][:m], small[1][:m], small[2][:m], small[3], small[4]
     residual, length, longest, slope, linear, steps, is_sure, is_done = math.inf, 0.0, 0.0, 0.0, 0.0, -1, True, False
+    radius, beyond, by_logarithm = _RADIUS, 1.0, True
     for j in range(m):
         moved[j] = a[j]
     while True:
@@ -161,9 +163,12 @@ def _lowered(search: Search, posed: Posed, q: int, most: int, a: FloatArray, her
         if not is_sure:
             unit = max(here[0], there[0])
             old, new = math.exp(here[0] - unit), math.exp(there[0] - unit)
-            is_good = there[1] * new - here[1] * old - linear * old <= _ENOUGH * slope * old
-        radius = length * (_RADIUS if is_good else 1 / _RADIUS) if steps >= 0 else _RADIUS
-        most_of_step = _BEYOND if is_good and steps >= 0 and length == longest else 1.0
+            is_good = there[1] * new - here[1] * old - linear * old <= _ENOUGH * min(slope, 0.0) * old
+        if steps >= 0:
+            radius = length * (_CHANGE if is_good else 1 / _CHANGE)
+            is_too_short = is_good and longest > _NEAR and length >= longest and not by_logarithm
+            beyond = _BEYOND * length / longest if is_too_short else 1.0
+            by_logarithm = by_logarithm and radius > 1
         steps += 1
         if is_good and not (is_last and not after < residual):
             for j in range(len(here)):
@@ -175,7 +180,11 @@ def _lowered(search: Search, posed: Posed, q: int, most: int, a: FloatArray, her
         if is_done or is_last or steps >= most:
             return residual, is_done or is_last
         _residual(here, want, target, log_scale, goal)
-        _solve(here, want, goal, step, scratch)
+        by_logarithm = by_logarithm and _by_logarithm(here, want, target, log_scale, step)
+        if not by_logarithm:
+            for j in range(m):
+                step[j] = goal[j] - here[2 + j]
+        _solve(here, want, step, scratch)
         longest = _reach(step, power, search)
         if not longest < math.inf:
             return residual, False
@@ -183,10 +192,10 @@ def _lowered(search: Search, posed: Posed, q: int, most: int, a: FloatArray, her
             for j in range(m):
                 a[j] += step[j]
             return residual, True
-        safe = length = longest
+        safe, length = 0.0 if by_logarithm else longest, longest
         if longest > _NEAR:
-            safe = math.log1p(longest)
-            length = max(safe, min(radius, most_of_step * longest))
+            safe = min(safe, math.log1p(longest))
+            length = max(safe, min(radius, beyond * longest))
         is_sure, factor, slope, linear = length <= safe, length / longest if longest > 0 else 1.0, 0.0, 0.0
         for j in range(m):
             moved[j] = a[j] + step[j] * factor
@@ -283,15 +292,30 @@ def _residual(sums: FloatArray, want: FloatArray, targets: FloatArray, log_scale
     for j in range(len(want)):
         goal[j] = targets[j] * scale * want[j]
         size = sums[2 + j] + abs(goal[j])
-        if want[j] != 0 and size > 0:
+        if size != size or (want[j] != 0 and size <= 0):
+            return math.inf  # what is no number is no solution, nor is a sum that is lost below float64
+        if want[j] != 0:
             out = max(out, abs(sums[2 + j] - goal[j]) / size)
-        elif size != size or (want[j] != 0 and size < 0):
-            return math.inf  # what is no number is no solution
     return out
 
 
-def _solve(sums: FloatArray, want: FloatArray, goal: FloatArray, step: FloatArray, scratch: FloatArray) -> None:
-    """Newton's step, with the matrix of the imposed features scaled to a unit diagonal with a ridge."""
+def _by_logarithm(sums: FloatArray, want: FloatArray, targets: FloatArray, log_scale: float, missing: FloatArray
+                  ) -> bool:
+    """What logarithms of the sums lack, times the sums; False where they have none, or lack no more than 1."""
+    longest = 0.0
+    for j in range(len(want)):
+        value = sums[2 + j]
+        if want[j] != 0:
+            if not (targets[j] > 0 and value > 0):
+                return False
+            missing[j] = math.log(targets[j] / value) + (log_scale - sums[0])
+            longest = max(longest, abs(missing[j]))
+            missing[j] *= value
+    return longest > 1
+
+
+def _solve(sums: FloatArray, want: FloatArray, step: FloatArray, scratch: FloatArray) -> None:
+    """Divide by the matrix of the imposed features, scaled to a unit diagonal with a ridge."""
     m, many = len(want), len(want)
     scale, low, ridge = scratch, scratch[m:], 16 * _EPS * m
     while m > 0 and want[m - 1] == 0:  # those after the last one that is imposed
@@ -301,7 +325,7 @@ def _solve(sums: FloatArray, want: FloatArray, goal: FloatArray, step: FloatArra
         diagonal = sums[2 + many + j * many + j]
         scale[j] = want[j] / math.sqrt(diagonal) if want[j] != 0 and diagonal > 0 else want[j]
     for j in range(m):  # above the diagonal what is below it times pivots, on it the inverse of these
-        step[j] = (goal[j] - sums[2 + j]) * want[j] * scale[j]
+        step[j] = step[j] * scale[j] if want[j] != 0 else 0.0
         pivot = 1.0 + ridge
         for k in range(j):
             entry = sums[2 + many + j * many + k] * (scale[j] * scale[k])
