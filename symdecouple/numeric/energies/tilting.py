@@ -5,10 +5,10 @@ r"""Exponential tilting: weights p(xi) exp(a.w(xi)) with prescribed sums of w, b
 
 While sums are far from their targets, by a factor e or more, the step d is that of Newton's method on their logarithms:
 wrong units cost little. It is scaled to a length max |d.w| that is likely to lower F, four times the last one after a
-success, a quarter after a failure. Once that is short, d is Newton's own step, longer than full after full ones that
-were not enough, and never shorter than log(1 + m), m = max |d.w|, which lowers F from anywhere: F is self-concordant in
-the sense |F'''[u, u, d]| <= m F''[u, u]. Near the minimum, full steps. Weights over fifty orders of magnitude take some
-fifty. Many problems are solved side by side.
+success, a quarter after a failure. From the first failure on d is Newton's own step, longer than full after full ones
+that were not enough, and never shorter than log(1 + m), m = max |d.w|, which lowers F from anywhere: F is
+self-concordant in the sense |F'''[u, u, d]| <= m F''[u, u]. Near the minimum, full steps. Weights over fifty orders of
+magnitude take some fifty. Many problems are solved side by side.
 
 Exponents are shifted by their maximum, sums are kept in units of its exponential, and the targets have a logarithm of
 their own: nothing overflows, whatever the units.
@@ -184,7 +184,7 @@ def tilt(problems: Problems, most: int, start: FloatArray | None = None) -> Tilt
         is_good = is_sure | _is_lower(some, here, there, step)
         radius[open_] = length * np.where(is_good, _CHANGE, 1 / _CHANGE)
         beyond[open_] = np.where(is_good & is_far & (length >= reach) & ~by, _BEYOND * length / reach, 1)
-        by_logarithm[open_] = by & (radius[open_] > 1)
+        by_logarithm[open_] = by & is_good
         # Near the end F tells nothing any more: the residual falls to rounding, and then stays.
         is_last = ~is_far & (here.residual < _ACCURATE) & ~(there.residual < here.residual / 4)
         is_good &= ~(is_last & ~(there.residual < here.residual))

@@ -168,7 +168,7 @@ def _lowered(search: Search, posed: Posed, q: int, most: int, a: FloatArray, her
             radius = length * (_CHANGE if is_good else 1 / _CHANGE)
             is_too_short = is_good and longest > _NEAR and length >= longest and not by_logarithm
             beyond = _BEYOND * length / longest if is_too_short else 1.0
-            by_logarithm = by_logarithm and radius > 1
+            by_logarithm = by_logarithm and is_good
         steps += 1
         if is_good and not (is_last and not after < residual):
             for j in range(len(here)):
