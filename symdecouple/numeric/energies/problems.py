@@ -30,6 +30,7 @@ _CONSISTENT = 1e-10  # relative; what a dependent feature may differ from the va
 _SOON, _LAST = 40, 400  # iterations before the question whether there is a solution, and after it
 _MANY = 2**12  # frequencies: fewer are searched as fast themselves
 _NEAR = 1e-2  # the residual, on few frequencies, of a start that is worth having
+_REACHED = 1e-13  # the residual of a solution, though steps along features that hardly differ may go on
 _WIDE = 30.0  # e^-36 is eps: a multiplier of such a range may be on its way to a limit
 _ROUNDED, _SURE = 1e-12, 0.25  # of a sum; what rounding may do to the least weight
 _HELPS = {  # by where the targets are in the cone of all frequencies
@@ -192,7 +193,7 @@ class EnergyProblems:
             return self._unreachable(place.where, place.direction, int(problem.owner[0]), wanted, level)
         if not found.converged[q]:
             found.put(np.array([q]), tilt(problem, _LAST, found.parameters[[q]]))
-        if found.converged[q]:
+        if found.converged[q] or found.residual[q] <= _REACHED:
             return None
         return Outcome(False, "no convergence", f"level {level}: the targets are inside the cone, the iteration ended "
                        f"with a residual of {found.residual[q]:.1e}; are they almost on its boundary?")

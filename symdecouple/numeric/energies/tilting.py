@@ -191,7 +191,7 @@ def tilt(problems: Problems, most: int, start: FloatArray | None = None) -> Tilt
         found.put(open_[is_good], there.take(is_good))
         found.converged[open_] = is_last | (is_good & (there.residual <= 4 * EPS))
         open_ = open_[~found.converged[open_]]
-    found.converged = found.residual <= _ACCURATE  # though steps along features that hardly differ may go on
+    found.converged &= found.residual <= _ACCURATE
     return found
 
 

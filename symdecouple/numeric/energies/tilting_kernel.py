@@ -133,7 +133,7 @@ def levels_solved(search: Search, starts: FloatArray, posed: Posed, reached: Rea
             a[j] += starts[q, j] - before * want[j] if has_start else 0.0
         residual, is_done = _lowered(search, posed, q, most, a, reached.sums[q])
         reached.state[q, 0], last = residual, row
-        reached.state[q, 1] = 1.0 if residual <= _ACCURATE or (is_done and search.enough > 0) else 0.0
+        reached.state[q, 1] = 1.0 if is_done and (residual <= _ACCURATE or search.enough > 0) else 0.0
 
 
 def _search(bank: Tables, power: FloatArray, enough: float) -> Search:
