@@ -135,8 +135,7 @@ class EnergyProblems:
         return Outcome(False, "too few active frequencies", said + "; so it is for every signal of this shape: leave "
                        f"feature {j + 1 + offset} out")
 
-    def solved(self, levels: IntArray, start: FloatArray | None = None
-               ) -> Solved:
+    def solved(self, levels: IntArray, start: FloatArray | None = None) -> Solved:
         """Solve levels (R, K), increasing along a row, and find the first one that a row has not.
 
         From a start, parameters of features that are not imposed stay as they are there, and what is found counts as a
