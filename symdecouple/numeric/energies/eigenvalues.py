@@ -116,7 +116,7 @@ def _agree(one: FloatArray, other: FloatArray) -> bool:
 
 
 class Tables(NamedTuple):
-    """Lines; 1, they and their products along each axis; largest eigenvalues.
+    """Lines, inner ones filled up with 0 to threes; 1, lines and their products along each axis; largest eigenvalues.
 
     The product of lines i and j, j <= i, is at (i + 1)(i + 2)/2 + j + 1, with 1 as line -1.
     """
@@ -169,8 +169,8 @@ class Columns:
     def tables(self) -> Tables:
         """What sums of all features and of their products are made of."""
         lines = self.lines._replace(outer=np.ascontiguousarray(self.lines.outer),
-                                    inner=np.ascontiguousarray(self.lines.inner))
-        return Tables(lines, _with_products(lines.outer), _with_products(lines.inner), self.largest)
+                                    inner=np.pad(self.lines.inner, ((0, -len(self.lines.inner) % 3), (0, 0))))
+        return Tables(lines, _with_products(lines.outer), _with_products(self.lines.inner), self.largest)
 
     @cached_property
     def coarse(self) -> Coarse | None:

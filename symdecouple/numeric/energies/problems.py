@@ -226,7 +226,8 @@ def _doubtful(problems: Problems, found: Tilted, is_known: bool) -> IntArray:
     bands, doubtful = problems.bands, ~found.converged
     if not is_known:  # eigenvalues are between 0 and the largest ones, or between these and minus them
         wide = np.flatnonzero(np.abs(found.parameters) @ bands.largest * (1 + bands.is_signed) > _WIDE)
-        doubtful[wide] |= ~(_shaken(found.take(wide), problems.wanted[wide], bands) < _SURE)
+        if len(wide):
+            doubtful[wide] |= ~(_shaken(found.take(wide), problems.wanted[wide], bands) < _SURE)
     return np.flatnonzero(doubtful)
 
 
