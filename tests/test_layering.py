@@ -55,7 +55,7 @@ ORDER = {
         "features.differences features.black_box features.fourier features.filtering features.expressions "
         "features.directional features.features features.coordinates features.bank_kernel features.bank "
         "energies.eigenvalues energies.tilting energies.tilting_kernel energies.frequencies energies.power_spectrum "
-        "energies.cone energies.energy_range energies.continuation energies.problems energies.gradients "
+        "energies.cone energies.energy_range energies.problems energies.gradients "
         "energies.normalization "
         "energies.inverse "
         "paths.runge_kutta paths.integrate paths.first_steps paths.projection "

@@ -116,10 +116,9 @@ def _agree(one: FloatArray, other: FloatArray) -> bool:
 
 
 class Tables(NamedTuple):
-    """Lines, the inner ones in threes; 1, lines and their products along each axis, in fives; largest eigenvalues.
+    """Lines, inner ones filled up with 0 to threes; 1, lines and their products along each axis; largest eigenvalues.
 
-    What is missing to three, or to five, is 0: `tilting_kernel` takes so many at a time. The product of lines i and j,
-    j <= i, is at (i + 1)(i + 2)/2 + j + 1, with 1 as line -1.
+    The product of lines i and j, j <= i, is at (i + 1)(i + 2)/2 + j + 1, with 1 as line -1.
     """
 
     lines: Lines
@@ -131,11 +130,7 @@ class Tables(NamedTuple):
 def _with_products(lines: FloatArray) -> FloatArray:
     lines = np.vstack([np.ones(lines.shape[1]), lines])
     one, other = np.tril_indices(len(lines))
-    return _padded(lines[one] * lines[other], 5)
-
-
-def _padded(lines: FloatArray, multiple: int) -> FloatArray:
-    return np.pad(lines, ((0, -len(lines) % multiple), (0, 0)))
+    return lines[one] * lines[other]
 
 
 class Columns:
@@ -173,9 +168,9 @@ class Columns:
     @cached_property
     def tables(self) -> Tables:
         """What sums of all features and of their products are made of."""
-        lines = self.lines._replace(outer=np.ascontiguousarray(self.lines.outer))
-        return Tables(lines._replace(inner=_padded(lines.inner, 3)), _with_products(lines.outer),
-                      _with_products(lines.inner), self.largest)
+        lines = self.lines._replace(outer=np.ascontiguousarray(self.lines.outer),
+                                    inner=np.pad(self.lines.inner, ((0, -len(self.lines.inner) % 3), (0, 0))))
+        return Tables(lines, _with_products(lines.outer), _with_products(self.lines.inner), self.largest)
 
     @cached_property
     def coarse(self) -> Coarse | None:

@@ -77,57 +77,31 @@ class DecoupledEnergies:
 
 def decoupled_energies(task: EnergyProblems) -> DecoupledEnergies:
     """Solve all levels but the last of all signals."""
-    bands, offset, count = task.bands, task.offset, len(task.goals)
-    m = len(bands)
-    size = m + offset
-    last = np.zeros(count, dtype=np.intp)  # the last level below which all exist
-    refusals: dict[int, Outcome] = {}
-    for row in range(count):
-        first, outcome = task.missing(row, size - 1)
-        last[row] = first - 1
-        if outcome is not None:
-            refusals[row] = outcome
-    owner, levels, own, places = _levels(last, m, offset)
-    problems = task.problems(owner, levels)
-    found, unreachable = task.solved(problems, levels)
-    values, columns = _values(task, found, owner, own), np.take_along_axis(found.matrix, own[:, None, None], axis=2)
-    solved = -solve_scaled(found.matrix, problems.wanted, columns[..., 0])
+    offset, (count, m) = task.offset, (len(task.goals), len(task.bands))
+    levels, own = np.tile(np.arange(m) + offset, (count, 1)), np.tile(np.arange(m), count)
+    found, imposed, first, refusals = task.solved(levels)
+    columns = np.take_along_axis(found.matrix, own[:, None, None], axis=2)
+    solved = -solve_scaled(found.matrix, imposed, columns[..., 0])
     solved[np.arange(len(own)), own] = 1
-    if unreachable:
-        is_good = np.ones(len(levels), dtype=np.bool_)
-        for q, outcome in unreachable.items():
-            row = int(owner[q])
-            is_good &= (owner != row) | (levels < levels[q])
-            if not is_good[q] and (row not in refusals or levels[q] <= last[row]):
-                refusals[row], last[row] = outcome, levels[q] - 1
-        places, values, solved = places[is_good], values[is_good], solved[is_good]
-        found.parameters, found.residual = found.parameters[is_good], found.residual[is_good]
-    energies, parameters, coefficients = (
-        _placed(part, places, count, size, offset) for part in (values, found.parameters, solved))
-    residual = _placed(found.residual, places, count, m, 0, 0.0).max(axis=1, initial=0)
+    is_there = levels < first[:, None]
+
+    def placed(part: FloatArray, missing: float = np.nan) -> FloatArray:
+        """What problems have, by rows and features."""
+        out = np.full((count, m + offset, *part.shape[1:]), missing)
+        out[:, offset:][is_there] = part[is_there.ravel()]
+        return out
+
+    values = placed(_values(task, found, own))
     if offset:
         assert task.spectrum.means is not None
-        energies[:, 0] = task.spectrum.means
-    return DecoupledEnergies(energies, parameters, coefficients, residual, refusals, task.spectrum)
+        values[:, 0] = task.spectrum.means
+    return DecoupledEnergies(values, placed(found.parameters), placed(solved), placed(found.residual, 0.0).max(axis=1),
+                             refusals, task.spectrum)
 
 
-def _levels(last: IntArray, m: int, offset: int) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """The row, the level, the energy that is decoupled there, and the place of each problem."""
-    owner = np.arange(len(last)).repeat(last - offset + 1)
-    levels = np.concatenate([np.zeros(0, dtype=np.intp), *(np.arange(offset, k + 1) for k in last)])
-    return owner, levels, levels - offset, owner * m + levels - offset
-
-
-def _placed(part: FloatArray, places: IntArray, count: int, size: int, offset: int, missing: float = np.nan
-            ) -> FloatArray:
-    """What problems have, by rows and features; `missing` where there is no problem."""
-    out = np.full((count, size, *part.shape[1:]), missing)
-    out[places // (size - offset), places % (size - offset) + offset] = part
-    return out
-
-
-def _values(task: EnergyProblems, found: Tilted, owner: IntArray, own: IntArray) -> FloatArray:
+def _values(task: EnergyProblems, found: Tilted, own: IntArray) -> FloatArray:
     """The energy of each problem that is decoupled there."""
+    owner = np.arange(len(task.goals)).repeat(len(task.bands))
     in_units, log_power = found.values[np.arange(len(own)), own], task.spectrum.log_power[owner]
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         values = in_units * np.exp(found.shift + log_power)

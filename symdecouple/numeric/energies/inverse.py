@@ -104,17 +104,13 @@ def returned(energies: Energies, rows: FloatArray, references: FloatArray, value
     for level in range(count, int(mean), -1):
         goals = np.concatenate([known[:, : level - 1], values[:, level - 1 : level]], axis=1)
         task = EnergyProblems(spectrum, goals, mean)
-        refusals = {**task.screened(level), **refusals}
-        open_ = np.array([r for r in range(len(rows)) if r not in refusals], dtype=np.intp)
-        levels = np.full(len(open_), level)
-        problems = task.problems(open_, levels)
-        found, unreachable = task.solved(problems, levels, parameters[open_])
-        refusals |= {int(open_[q]): outcome for q, outcome in unreachable.items()}
-        parameters[open_] = found.parameters
-        residual[open_] = np.maximum(residual[open_], found.residual)
+        is_open = [r not in refusals for r in range(len(rows))]
+        found, imposed, _, refused = task.solved(np.where(is_open, level, 0)[:, None], parameters)
+        refusals |= refused
+        parameters, residual = found.parameters, np.maximum(residual, found.residual)
         own = np.arange(len(bands)) == level - 1 - int(mean)
-        steps = solve_scaled(found.matrix, problems.wanted, found.values * own)  # for a relative change of the value
-        moving[open_] = np.maximum(moving[open_], np.abs(steps) @ bands.largest / 2)
+        steps = solve_scaled(found.matrix, imposed, found.values * own)  # for a relative change of the value
+        moving = np.maximum(moving, np.abs(steps) @ bands.largest / 2)
     kept = np.array([r for r in range(len(rows)) if r not in refusals], dtype=np.intp)
     depth, growth = np.full((2, len(rows)), np.nan)
     depth[kept] = _depth(spectrum, kept, parameters[kept] / 2, np.abs(values[kept, 0]) if mean else 0 * values[kept, 0])

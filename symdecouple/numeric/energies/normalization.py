@@ -19,15 +19,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.energies.frequencies import Bands
 from symdecouple.numeric.energies.gradients import DecoupledEnergies, decoupled_energies
 from symdecouple.numeric.energies.power_spectrum import Spectrum
 from symdecouple.numeric.energies.problems import EnergyProblems
-from symdecouple.numeric.energies.tilting import Tilted, solve_scaled
-from symdecouple.numeric.samples.batch import FloatArray, IntArray
+from symdecouple.numeric.energies.tilting import solve_scaled
+from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = ["Energies", "EnergyLevel"]
 
@@ -115,12 +115,7 @@ class Energies:
         if k == 0 or (self.mean and k == 1):
             return self._first(rows, goals, k)
         task = EnergyProblems(Spectrum.of(self.bands, rows, self.mean), goals, self.mean)
-        refusals = task.screened(k)
-        open_ = np.array([r for r in range(len(rows)) if r not in refusals], dtype=np.intp)
-        problems = task.problems(open_, np.full(len(open_), k))
-        found, unreachable = task.solved(problems, np.full(len(open_), k))
-        refusals |= {int(open_[q]): outcome for q, outcome in unreachable.items()}
-        return _imposed(task, rows, open_, problems.wanted, found, refusals, k)
+        return _imposed(task, rows, k)
 
     def decouple(self, rows: FloatArray, targets: ArrayLike) -> DecoupledEnergies:
         """Compute all decoupled features, and what their gradients need; all levels at once.
@@ -162,38 +157,35 @@ class Energies:
         return whole
 
 
-def _imposed(task: EnergyProblems, rows: FloatArray, open_: IntArray, wanted: NDArray[np.bool_], found: Tilted,
-             refusals: dict[int, Outcome], k: int) -> EnergyLevel:
-    spectrum, bands = task.spectrum, task.bands
-    size = bands.grid.size
-    parameters, residual = np.full((len(rows), len(bands)), np.nan), np.full(len(rows), np.nan)
-    parameters[open_], residual[open_] = found.parameters, found.residual
-    good = np.array([q for q, r in enumerate(open_.tolist()) if r not in refusals], dtype=np.intp)
-    kept = open_[good]
-    halves = found.parameters[good] / 2
-    values = spectrum.all_tilted(kept, halves)
+def _imposed(task: EnergyProblems, rows: FloatArray, k: int) -> EnergyLevel:
+    spectrum, bands, size = task.spectrum, task.bands, task.bands.grid.size
+    found, imposed, _, refusals = task.solved(np.full((len(rows), 1), k))
+    kept = np.array([r for r in range(len(rows)) if r not in refusals], dtype=np.intp)
+    found.parameters[list(refusals)] = found.residual[list(refusals)] = np.nan
+    halves = found.parameters / 2
+    values = spectrum.all_tilted(kept, halves[kept])
     if task.mean:
         values += task.goals[:, :1]  # NaN stays
     # Where features depend on each other, the motion has no derivative at this signal.
-    smooth = np.flatnonzero(wanted[good].sum(axis=1) == k - task.mean)
+    smooth = kept[imposed[kept].sum(axis=1) == k - task.mean]
 
     def pullback(covectors: FloatArray) -> FloatArray:
         out = None if len(smooth) == len(rows) == 1 else np.full(rows.shape, np.nan)
         for some in bands.grid.groups(len(smooth)):
-            these, here = kept[smooth[some]], good[smooth[some]]
+            these = smooth[some]
             given, own = bands.grid.forward(covectors if len(these) == len(rows) else covectors[these]), (
                 spectrum.again(rows, these))
             products = given.real * own.real
             products += given.imag * own.imag
-            factors = bands.along(halves[smooth[some]])
+            factors = bands.along(halves[these])
             products *= np.exp(factors, out=factors)
             inner = bands.lines.sums(bands.fold(bands.grid.doubled(products)))
             del products
             # From shares in units of exp(shift), and transforms in units of 2^e, to those of the signal: half of it
             # twice, as its square is beyond float64 for signals near 1e-200.
-            logs = found.shift[here] + spectrum.log_power[these]
+            logs = found.shift[these] + spectrum.log_power[these]
             unit = np.exp(np.log(2) * spectrum.exponents[these] - logs / 2)
-            coefficients = solve_scaled(found.matrix[here], wanted[here], inner * unit[:, None])
+            coefficients = solve_scaled(found.matrix[these], imposed[these], inner * unit[:, None])
             own *= factors
             own *= bands.along(coefficients * (unit / size**2)[:, None])
             given -= own
@@ -207,4 +199,4 @@ def _imposed(task: EnergyProblems, rows: FloatArray, open_: IntArray, wanted: ND
         assert out is not None
         return out
 
-    return EnergyLevel(values, parameters, residual, pullback, refusals)
+    return EnergyLevel(values, found.parameters, found.residual, pullback, refusals)

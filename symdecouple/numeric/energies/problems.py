@@ -8,6 +8,7 @@ in the relative interior of a cone; that is asked only where the iteration does 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from symdecouple.errors import Outcome
 from symdecouple.numeric.energies.cone import Dependence, cone_membership_of, dependence_of
-from symdecouple.numeric.energies.continuation import tilt_by_continuation
+from symdecouple.numeric.energies.eigenvalues import Columns
 from symdecouple.numeric.energies.energy_range import energy_range
 from symdecouple.numeric.energies.frequencies import Bands
 from symdecouple.numeric.energies.power_spectrum import Spectrum
@@ -26,12 +27,12 @@ from symdecouple.numeric.samples.batch import FloatArray, IntArray
 __all__ = ["EnergyProblems"]
 
 _CONSISTENT = 1e-10  # relative; what a dependent feature may differ from the value that the others give it
-_SOON = 40  # iterations before the question whether there is a solution
+_SOON, _LAST = 40, 400  # iterations before the question whether there is a solution, and after it
 _MANY = 2**12  # frequencies: fewer are searched as fast themselves
 _NEAR = 1e-2  # the residual, on few frequencies, of a start that is worth having
+_REACHED = 1e-13  # the residual of a solution, though steps along features that hardly differ may go on
 _WIDE = 30.0  # e^-36 is eps: a multiplier of such a range may be on its way to a limit
 _ROUNDED, _SURE = 1e-12, 0.25  # of a sum; what rounding may do to the least weight
-_SLOW = "no convergence"
 _HELPS = {  # by where the targets are in the cone of all frequencies
     "inside": 'the spectral perturbation, decouple(..., perturb="spectral"), makes every frequency active, which makes '
               "them attainable",
@@ -39,6 +40,27 @@ _HELPS = {  # by where the targets are in the cone of all frequencies
                 "the targets, or the signal",
     "outside": "no signal of this shape has them: change the targets",
 }
+
+
+class Solved(NamedTuple):
+    """Levels of all rows.
+
+    Attributes
+    ----------
+    found : Tilted
+        Of R K problems, row after row.
+    imposed : bool array (R K, M)
+        Which features; none from the first level on that a row lacks for want of frequencies.
+    first : int array (R,)
+        The first level that a row has not, the one after the last where it has all.
+    refusals : dict
+        Row to why it has not that level.
+    """
+
+    found: Tilted
+    imposed: NDArray[np.bool_]
+    first: IntArray
+    refusals: dict[int, Outcome]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,22 +108,14 @@ class EnergyProblems:
             self._known[row] = _whole(self.bands, first) if is_whole else dependence_of(self.bands, shares > 0)
         return self._known[row]
 
-    def screened(self, level: int) -> dict[int, Outcome]:
-        """Refuse rows with a feature that depends on those before it and cannot have its target."""
-        found = (self.missing(row, level) for row in range(len(self.goals)))
-        return {row: outcome for row, (_, outcome) in enumerate(found) if outcome is not None}
-
-    def missing(self, row: int, level: int) -> tuple[int, Outcome | None]:
-        """Return the first level up to this one that a row lacks for want of frequencies; level + 1 where none."""
-        offset = self.offset
+    def _missing(self, row: int, level: int) -> tuple[int, Outcome] | None:
+        """The first level up to this one that a row lacks for want of frequencies, and why."""
         v, known = self.targets[row], self.dependence(row)
-        if known.is_free:
-            return level + 1, None
-        for j in np.flatnonzero(~known.independent[: level - offset]):
+        for j in np.flatnonzero(~known.independent[: max(level - self.offset, 0)]):
             c = known.coefficients[j, : len(v)]
             if not abs(v[j] - c @ v) <= _CONSISTENT * (abs(v[j]) + np.abs(c) @ np.abs(v)):
-                return int(j) + 1 + offset, self._too_few(row, int(j), c, v)
-        return level + 1, None
+                return int(j) + 1 + self.offset, self._too_few(row, int(j), c, v)
+        return None
 
     def _too_few(self, row: int, j: int, c: FloatArray, v: FloatArray) -> Outcome:
         offset = self.offset
@@ -121,45 +135,43 @@ class EnergyProblems:
         return Outcome(False, "too few active frequencies", said + "; so it is for every signal of this shape: leave "
                        f"feature {j + 1 + offset} out")
 
-    def problems(self, rows: IntArray, levels: IntArray) -> Problems:
-        """Set up the convex problems of some rows at some levels."""
-        m, spectrum = len(self.bands), self.spectrum
-        wanted = np.arange(m) < (levels - self.offset)[:, None]
-        if not all(self.dependence(r).is_free for r in set(rows.tolist())):
-            wanted &= np.array([self.dependence(r).independent for r in rows.tolist()])
-        known = self.targets[:, :m]
-        if known.shape[1] < m:
-            known = np.pad(known, ((0, 0), (0, m - known.shape[1])))
-        targets = known[rows] * wanted
-        largest = np.abs(targets).max(axis=1)
-        is_silent = largest == 0
-        largest[is_silent] = 1
-        log_scale = np.log(largest) - spectrum.log_power[rows]
-        log_scale[is_silent] = 0
-        targets /= largest[:, None]
-        return Problems(self.bands, spectrum.shares, rows, wanted, targets, log_scale)
+    def solved(self, levels: IntArray, start: FloatArray | None = None) -> Solved:
+        """Solve levels (R, K), increasing along a row, and find the first one that a row has not.
 
-    def solved(self, problems: Problems, levels: IntArray, start: FloatArray | None = None
-               ) -> tuple[Tilted, dict[int, Outcome]]:
-        """Solve, and refuse problems without a solution; whether there is one is asked where it is not found soon.
-
-        From a start, parameters of features that are not wanted stay as they are there, and what is found counts as a
+        From a start, parameters of features that are not imposed stay as they are there, and what is found counts as a
         solution: targets that another signal has are close to the boundary of the cone where that signal is.
         """
-        if start is None and answers(problems.bands):
+        (count, several), m = levels.shape, len(self.bands)
+        refusals, first = dict[int, Outcome](), np.full(count, m + self.offset + 1)
+        for row in range(count):
+            if (missing := self._missing(row, int(levels[row, -1]))) is not None:
+                first[row], refusals[row] = missing
+        imposed = np.arange(m) < np.where(levels < first[:, None], levels - self.offset, 0)[..., None]
+        free = [self.dependence(row).independent for row in range(count)]
+        imposed &= np.array(free, dtype=np.bool_).reshape(count, 1, m)
+        problems = self._posed(np.arange(count).repeat(several), imposed.reshape(-1, m))
+        if start is None and answers(self.bands):
             found = tilt_levels(problems, _SOON)
         else:
             found = tilt(problems, _SOON, self._start(problems, start))
-        is_known = start is not None
-        refusals = self._judged(problems, found, levels, is_known)
-        slow = np.array([q for q, outcome in refusals.items() if outcome.reason == _SLOW], dtype=np.intp)
-        if len(slow):
-            more = tilt_by_continuation(problems.take(slow), None if start is None else start[slow])
-            found.put(slow, more)
-            again = self._judged(problems.take(slow), more, levels[slow], is_known)
-            refusals = {q: o for q, o in refusals.items() if o.reason != _SLOW}
-            refusals |= {int(slow[q]): outcome for q, outcome in again.items()}
-        return found, refusals
+        for q in _doubtful(problems, found, start is not None).tolist():
+            row, level = q // several, int(levels.flat[q])
+            outcome = self._refusal(problems.take([q]), found, q, level) if level < first[row] else None
+            if outcome is not None:
+                first[row], refusals[row] = level, outcome
+        return Solved(found, problems.wanted, first, refusals)
+
+    def _posed(self, owner: IntArray, imposed: NDArray[np.bool_]) -> Problems:
+        """The convex problems of some rows, targets in a unit of their own."""
+        known = self.targets[:, : len(self.bands)]
+        targets = np.zeros(imposed.shape)
+        targets[:, : known.shape[1]] = known[owner]
+        targets *= imposed
+        largest = np.abs(targets).max(axis=1)
+        is_silent = largest == 0
+        largest[is_silent] = 1
+        log_scale = np.where(is_silent, 0, np.log(largest) - self.spectrum.log_power[owner])
+        return Problems(self.bands, self.spectrum.shares, owner, imposed, targets / largest[:, None], log_scale)
 
     def _start(self, problems: Problems, given: FloatArray | None) -> FloatArray | None:
         """Solve on fewer frequencies first; a row for which that fails starts from 0, or from where it is given."""
@@ -170,39 +182,30 @@ class EnergyProblems:
         found = tilt(replace(problems, bands=coarse, shares=gathered), _SOON, given)
         return np.where((found.residual < _NEAR)[:, None], found.parameters, 0 if given is None else given)
 
-    def _judged(self, problems: Problems, found: Tilted, levels: IntArray, is_known: bool) -> dict[int, Outcome]:
-        """Refuse problems without a solution, those included that go to a limit, but where one is known to be there."""
-        bands = self.bands
-        out: dict[int, Outcome] = {}
-        to_ask = ~found.converged
-        if not is_known:  # eigenvalues are between 0 and the largest ones, or between these and minus them
-            to_ask |= np.abs(found.parameters) @ bands.largest * (1 + bands.is_signed) > _WIDE
-        for q in np.flatnonzero(to_ask).tolist():
-            active, wanted = problems.shares[problems.owner[q]] > 0, problems.wanted[q]
-            along = bands.lines.along(found.parameters[q : q + 1])[0]
-            if found.converged[q] and (np.ptp(along) <= _WIDE or _shaken(found, wanted, bands, q) < _SURE
-                                       or not np.ptp(along[active]) > _WIDE):
-                continue
-            place = cone_membership_of(bands, wanted, active, problems.targets[q, wanted])
-            if place.where == "inside" and found.converged[q]:
-                continue
-            out[q] = self._unreachable(place.where, place.direction, problems, q, int(levels[q]))
-            if place.where == "inside":
-                out[q] = Outcome(False, _SLOW, f"level {levels[q]}: the targets are inside the cone, the "
-                                 f"iteration ended with a residual of {found.residual[q]:.1e}; are they almost on its "
-                                 "boundary?")
-        return out
+    def _refusal(self, problem: Problems, found: Tilted, q: int, level: int) -> Outcome | None:
+        """Say why problem q has no solution, or only a limit; where it has one, `found` has it in the end."""
+        wanted, active = problem.wanted[0], problem.shares[problem.owner[0]] > 0
+        if found.converged[q] and not np.ptp(self.bands.lines.along(found.parameters[[q]])[0, active]) > _WIDE:
+            return None
+        place = cone_membership_of(self.bands, wanted, active, problem.targets[0, wanted])
+        if place.where != "inside":
+            return self._unreachable(place.where, place.direction, int(problem.owner[0]), wanted, level)
+        if not found.converged[q]:
+            found.put(np.array([q]), tilt(problem, _LAST, found.parameters[[q]]))
+        if found.converged[q] or found.residual[q] <= _REACHED:
+            return None
+        return Outcome(False, "no convergence", f"level {level}: the targets are inside the cone, the iteration ended "
+                       f"with a residual of {found.residual[q]:.1e}; are they almost on its boundary?")
 
-    def _unreachable(self, where: str, direction: FloatArray, problems: Problems, q: int, level: int) -> Outcome:
-        offset = self.offset
-        is_wanted = problems.wanted[q]
-        wanted = np.flatnonzero(is_wanted)
-        v, names = self.targets[problems.owner[q], wanted], wanted + 1 + offset
+    def _unreachable(self, where: str, direction: FloatArray, row: int, is_wanted: NDArray[np.bool_], level: int
+                     ) -> Outcome:
+        offset, wanted = self.offset, np.flatnonzero(is_wanted)
+        v, names = self.targets[row, wanted], wanted + 1 + offset
         d = direction / max(float(np.abs(direction).max(initial=0)), 1e-300)
         form = " ".join(f"{c:+.4g} f{j}" for c, j in zip(d, names, strict=True) if abs(c) > 1e-7)
         helps = _HELPS[cone_membership_of(self.bands, is_wanted, slice(offset, None), v).where]
         said = f"level {level}: {form} <= 0 for every signal with these frequencies, the targets make it "
-        helps = self._range(int(problems.owner[q]), level) + helps
+        helps = self._range(row, level) + helps
         if where == "boundary":
             return Outcome(False, "on the boundary of the cone", f"{said}0: reached in the limit only; {helps}")
         return Outcome(False, "outside the cone", f"{said}{d @ v:.4g}; {helps}")
@@ -218,17 +221,27 @@ class EnergyProblems:
                 f"{found[1] + shift:.6g}), {self.goals[row, level - 1]:.6g} is asked for; ")
 
 
-def _shaken(found: Tilted, wanted: NDArray[np.bool_], bands: Bands, q: int) -> float:
+def _doubtful(problems: Problems, found: Tilted, is_known: bool) -> IntArray:
+    """Problems without a solution so far, and those that may go to a limit, but where a solution is known."""
+    bands, doubtful = problems.bands, ~found.converged
+    if not is_known:  # eigenvalues are between 0 and the largest ones, or between these and minus them
+        wide = np.flatnonzero(np.abs(found.parameters) @ bands.largest * (1 + bands.is_signed) > _WIDE)
+        if len(wide):
+            doubtful[wide] |= ~(_shaken(found.take(wide), problems.wanted[wide], bands) < _SURE)
+    return np.flatnonzero(doubtful)
+
+
+def _shaken(found: Tilted, wanted: NDArray[np.bool_], bands: Columns) -> FloatArray:
     """Bound max abs(d.w) for the step d that rounding of the sums, or what is left, moves a minimum by.
 
     While it is below 1 the targets are inside the cone of the active frequencies: weights p exp(a.w) (1 + d.w) are
     positive, and with d from Newton's method their sums are the targets. It is large near a limit, where some weights
     are near 0.
     """
-    (scaled,), (sizes,) = scaled_matrix(found.matrix[q : q + 1], wanted[None])
+    scaled, sizes = scaled_matrix(found.matrix, wanted)
     some = wanted / sizes
-    moved = (bands.largest * some) @ np.abs(np.linalg.inv(scaled)) @ (found.sizes[q] * some)
-    return float(moved * max(found.residual[q], _ROUNDED))
+    moved = np.abs(np.linalg.inv(scaled)) @ (found.sizes * some)[..., None]
+    return np.asarray((bands.largest * some * moved[..., 0]).sum(axis=1) * np.maximum(found.residual, _ROUNDED))
 
 
 _KNOWN: WeakKeyDictionary[Bands, dict[int, Dependence]] = WeakKeyDictionary()

@@ -3,9 +3,12 @@ r"""Exponential tilting: weights p(xi) exp(a.w(xi)) with prescribed sums of w, b
 .. math:: F(a) = \sum_\xi p(\xi)\, e^{a\cdot w(\xi)} - a\cdot v, \qquad
     \nabla F = \sum_\xi w\, p\, e^{a\cdot w} - v, \qquad \nabla^2 F = \sum_\xi w\, w'\, p\, e^{a\cdot w}
 
-Far from the minimum the step is that of Newton's method on the logarithms of the sums, if it lowers F enough, else
-Newton's step d times log(1 + m)/m with m = max |d.w|, which lowers F from anywhere: F is self-concordant in the sense
-|F'''[u, u, d]| <= m F''[u, u]. Near it, full steps of Newton. Many problems are solved side by side.
+While sums are far from their targets, by a factor e or more, the step d is that of Newton's method on their logarithms:
+wrong units cost little. It is scaled to a length max |d.w| that is likely to lower F, four times the last one after a
+success, a quarter after a failure. From the first failure on d is Newton's own step, longer than full after full ones
+that were not enough, and never shorter than log(1 + m), m = max |d.w|, which lowers F from anywhere: F is
+self-concordant in the sense |F'''[u, u, d]| <= m F''[u, u]. Near the minimum, full steps. Weights over fifty orders of
+magnitude take some fifty. Many problems are solved side by side.
 
 Exponents are shifted by their maximum, sums are kept in units of its exponential, and the targets have a logarithm of
 their own: nothing overflows, whatever the units.
@@ -25,8 +28,8 @@ from symdecouple.numeric.samples.batch import FloatArray, IntArray
 __all__ = ["Problems", "Tilted", "sums", "tilt"]
 
 _NEAR = 0.5  # max |d.w| from which on Newton's full step converges quadratically
-_RADIUS = 16.0  # max |d.w| of the first step by logarithms
-_WIDEST = 2.0**60  # no limit but that of float64
+_RADIUS, _CHANGE = 16.0, 4.0  # max |d.w| of the first step, and how much more or less is tried next
+_BEYOND = 2.0  # times the last step, where a full one was not enough: each brings sums nearer to a limit by a factor e
 _ENOUGH = 1e-4  # the part of the slope that a step must deliver
 _POOR = 0.1  # the residual from which on a start is worse than none
 _ACCURATE = 1e-11  # the largest residual of a solution whose digits have run out
@@ -98,11 +101,6 @@ class Tilted:
     residual: FloatArray
     converged: NDArray[np.bool_]
 
-    @classmethod
-    def joined(cls, parts: list[Tilted]) -> Tilted:
-        """Problems one after the other."""
-        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in _SUMS))
-
     def take(self, which: Any) -> Tilted:
         """Some of the problems."""
         return Tilted(*(getattr(self, name)[which] for name in _SUMS))
@@ -131,8 +129,7 @@ def sums(problems: Problems, parameters: FloatArray) -> Tilted:
             exponents[silent] = -np.inf
         largest = np.maximum(shift, exponents.max(axis=1))
         safe = np.where(np.isfinite(largest), largest, 0)
-        with np.errstate(invalid="ignore"):
-            rescale = np.where(np.isfinite(shift), np.exp(shift - safe), 0)
+        rescale = np.exp(shift - safe)
         shift = largest
         exponents -= safe[:, None]
         tilted = np.exp(exponents, out=exponents)
@@ -157,6 +154,7 @@ def each(rows: FloatArray, matrix: FloatArray) -> FloatArray:
     return np.asarray((rows[:, None] @ matrix)[:, 0])
 
 
+@np.errstate(all="ignore")  # what is beyond float64 is no solution
 def tilt(problems: Problems, most: int, start: FloatArray | None = None) -> Tilted:
     """Solve all problems; where no minimum is found in so many iterations, `converged` is False.
 
@@ -167,49 +165,34 @@ def tilt(problems: Problems, most: int, start: FloatArray | None = None) -> Tilt
     poor = np.flatnonzero(first.any(axis=1) & ~(found.residual < _POOR))
     if len(poor):
         found.put(poor, sums(problems.take(poor), np.where(problems.wanted[poor], 0, first[poor])))
-    lengths = _Lengths.of(len(problems))
+    radius, beyond = np.full(len(problems), _RADIUS), np.ones(len(problems))
+    by_logarithm = np.ones(len(problems), dtype=np.bool_)
     found.converged = found.residual <= 4 * EPS
     open_ = np.flatnonzero(~found.converged)
     for _ in range(most):
         if not len(open_):
             break
-        some, here, now = problems.take(open_), found.take(open_), lengths.take(open_)
-        step, is_sure = _step(some, here, now)
-        there = sums(some, here.parameters + step)
+        some, here = problems.take(open_), found.take(open_)
+        right, by = _missing(some, here, by_logarithm[open_])
+        step = _solve(scaled_matrix(here.matrix, some.wanted), some.wanted, right)
+        reach = _reach(some, step)
+        is_far = reach > _NEAR
+        safe = np.where(by, 0, np.where(is_far, np.log1p(reach), reach))
+        length = np.where(is_far, np.maximum(safe, np.minimum(radius[open_], beyond[open_] * reach)), reach)
+        step *= (length / np.where(reach > 0, reach, 1))[:, None]
+        there, is_sure = sums(some, here.parameters + step), length <= safe
         is_good = is_sure | _is_lower(some, here, there, step)
+        radius[open_] = length * np.where(is_good, _CHANGE, 1 / _CHANGE)
+        beyond[open_] = np.where(is_good & is_far & (length >= reach) & ~by, _BEYOND * length / reach, 1)
+        by_logarithm[open_] = by & is_good
         # Near the end F tells nothing any more: the residual falls to rounding, and then stays.
-        is_last = is_sure & (here.residual < _ACCURATE) & ~(there.residual < here.residual / 4)
-        worse = is_last & ~(there.residual < here.residual)
-        lengths.learn(open_, now, is_good)
-        is_good &= ~worse
+        is_last = ~is_far & (here.residual < _ACCURATE) & ~(there.residual < here.residual / 4)
+        is_good &= ~(is_last & ~(there.residual < here.residual))
         found.put(open_[is_good], there.take(is_good))
         found.converged[open_] = is_last | (is_good & (there.residual <= 4 * EPS))
         open_ = open_[~found.converged[open_]]
     found.converged &= found.residual <= _ACCURATE
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class _Lengths:
-    """What each problem has learnt: by logarithms up to which max |d.w|, by Newton how much more than is safe."""
-
-    by_logarithm: NDArray[np.bool_]
-    radius: FloatArray
-    boost: FloatArray
-
-    @classmethod
-    def of(cls, count: int) -> _Lengths:
-        return cls(np.ones(count, dtype=np.bool_), np.full(count, _RADIUS), np.ones(count))
-
-    def take(self, which: IntArray) -> _Lengths:
-        return _Lengths(self.by_logarithm[which], self.radius[which], self.boost[which])
-
-    def learn(self, which: IntArray, now: _Lengths, is_good: NDArray[np.bool_]) -> None:
-        """Go further after a success, less far after a failure; `now` says which way was taken."""
-        was = now.by_logarithm
-        self.radius[which] = np.minimum(now.radius * np.where(was, np.where(is_good, 4, 1 / 8), 2), _WIDEST)
-        self.boost[which] = np.where(was, now.boost, np.where(is_good, np.minimum(2 * now.boost, _WIDEST), 1))
-        self.by_logarithm[which] = (was == is_good) & (self.radius[which] > 1)
 
 
 def solve_scaled(matrix: FloatArray, wanted: NDArray[np.bool_], right: FloatArray) -> FloatArray:
@@ -231,50 +214,36 @@ def scaled_matrix(matrix: FloatArray, wanted: NDArray[np.bool_]) -> tuple[FloatA
 
 
 def _solve(matrix: tuple[FloatArray, FloatArray], wanted: NDArray[np.bool_], right: FloatArray) -> FloatArray:
-    """Solve with a scaled matrix for right sides (Q, M) or (Q, M, ...)."""
     unit, scale = matrix
-    columns = right if right.ndim > 2 else right[..., None]
-    scaled = np.where(wanted[..., None], columns / scale[..., None], 0)
-    return np.asarray((np.linalg.solve(unit, scaled) / scale[..., None]).reshape(right.shape))
+    return np.asarray(np.linalg.solve(unit, np.where(wanted, right / scale, 0)[..., None])[..., 0] / scale)
 
 
 def _goal(problems: Problems, found: Tilted) -> FloatArray:
-    with np.errstate(over="ignore", under="ignore"):
-        scale = np.exp(np.minimum(problems.log_scale - found.shift, 700))
-        return np.asarray(problems.targets * scale[:, None])
+    return np.asarray(problems.targets * np.exp(np.minimum(problems.log_scale - found.shift, 700))[:, None])
 
 
 def _residual(problems: Problems, found: Tilted) -> FloatArray:
     goal = _goal(problems, found)
-    size = found.sizes + np.abs(goal)
-    apart = np.where(problems.wanted & (size != 0), np.abs(found.values - goal) / np.where(size != 0, size, 1), 0)
+    size = found.sizes + np.abs(goal)  # 0 of a sum that is lost below float64
+    apart = np.where(problems.wanted, np.abs(found.values - goal) / np.where(size != 0, size, np.nan), 0)
     return np.asarray(np.nan_to_num(apart.max(axis=1), nan=np.inf, posinf=np.inf))  # what is no number is no solution
 
 
-def _step(problems: Problems, found: Tilted, lengths: _Lengths) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Return steps, and which of them need no test; `lengths` notes which way is taken."""
-    goal = _goal(problems, found)
-    gap = np.where(problems.wanted, goal - found.values, 0)
-    has_logarithm = problems.wanted & (goal > 0) & (found.values > 0)
-    ratio = np.where(has_logarithm, problems.targets / np.where(has_logarithm, found.values, 1), 1)
-    logarithms = np.log(ratio) + (problems.log_scale - found.shift)[:, None]
-    by_logarithm = np.where(has_logarithm, found.values * np.where(has_logarithm, logarithms, 0), gap)
-    both = _solve(scaled_matrix(found.matrix, problems.wanted), problems.wanted, np.stack([gap, by_logarithm], axis=-1))
-    newton, other = both[..., 0], both[..., 1]
-    reach = _reach(problems, newton, _NEAR)
-    far = reach > _NEAR
-    lengths.by_logarithm[~(far & ((gap * other).sum(axis=1) > 0))] = False
-    damping = np.where(far, np.log1p(reach) / np.where(far, reach, 1) * lengths.boost, 1)
-    length = _reach(problems, other, lengths.radius)
-    other = other * np.minimum(1, lengths.radius / np.where(length > 0, length, 1))[:, None]
-    step = np.where(lengths.by_logarithm[:, None], other, newton * damping[:, None])
-    return step, ~far | (~lengths.by_logarithm & (lengths.boost == 1))
+def _missing(problems: Problems, found: Tilted, by_logarithm: NDArray[np.bool_]
+             ) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """What sums lack, to first order that of their logarithms where these are asked for, and where this is so."""
+    is_positive = (problems.targets > 0) & (found.values > 0)
+    ratio = np.where(is_positive, problems.targets, np.nan) / np.where(is_positive, found.values, 1)
+    logarithms = np.where(problems.wanted, np.log(ratio) + (problems.log_scale - found.shift)[:, None], 0)
+    by_logarithm = by_logarithm & (np.abs(logarithms).max(axis=1) > 1)  # not where some are NaN
+    gap = _goal(problems, found) - found.values
+    return np.where(by_logarithm[:, None], found.values * logarithms, gap), by_logarithm
 
 
-def _reach(problems: Problems, step: FloatArray, enough: Any) -> FloatArray:
-    """Return max |d.w| over the active frequencies; where it is surely no more than `enough`, a bound."""
+def _reach(problems: Problems, step: FloatArray) -> FloatArray:
+    """Return max |d.w| over the active frequencies; where it is surely no more than `_NEAR`, a bound."""
     reach = np.asarray(np.abs(step) @ problems.bands.largest)
-    which = np.flatnonzero(reach > enough)
+    which = np.flatnonzero(reach > _NEAR)
     if len(which):
         reach[which] = 0
         owner = problems.owner[which]
@@ -288,9 +257,8 @@ def _reach(problems: Problems, step: FloatArray, enough: Any) -> FloatArray:
 def _is_lower(problems: Problems, here: Tilted, there: Tilted, step: FloatArray) -> NDArray[np.bool_]:
     """True where F falls by enough, both sides in the larger of their units."""
     unit = np.maximum(here.shift, there.shift)
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        old, new = np.exp(here.shift - unit), np.exp(there.shift - unit)
-        goal = _goal(problems, here) * problems.wanted
-        fall = there.total * new - here.total * old - (step * goal).sum(axis=1) * old
-        slope = ((here.values * problems.wanted - goal) * step).sum(axis=1) * old
-        return np.asarray(fall <= _ENOUGH * slope)
+    old, new = np.exp(here.shift - unit), np.exp(there.shift - unit)
+    goal = _goal(problems, here) * problems.wanted
+    fall = there.total * new - here.total * old - (step * goal).sum(axis=1) * old
+    slope = ((here.values * problems.wanted - goal) * step).sum(axis=1) * old
+    return np.asarray(fall <= _ENOUGH * np.minimum(slope, 0))

@@ -5,7 +5,7 @@ starts where the one before ended, moved by the difference of the solutions c at
 
 .. math:: a_q \leftarrow a_{q-1} + (c_q - c_{q-1}) .
 
-Eigenvalues that may be negative are for `tilting`, and what does not converge for `continuation`.
+Eigenvalues that may be negative are for `tilting`, and so is what does not converge.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ _FROM = 8000  # frequencies times features of a signal from which it pays: less 
 _TABLED = 2**21  # numbers in the tables of products of lines, 16 MiB
 _TOGETHER = 2**18  # frequencies that are worked on until an interrupt is heard: some 20 ms
 _BLOCK = 1024  # frequencies whose exponentials are made together, in 8 KiB
-_NEAR, _RADIUS, _WIDEST, _ENOUGH, _ACCURATE, _EPS = 0.5, 16.0, 2.0**60, 1e-4, 1e-11, 2.0**-52  # as in `tilting`
+_NEAR, _RADIUS, _CHANGE, _BEYOND, _ENOUGH, _ACCURATE = 0.5, 16.0, 4.0, 2.0, 1e-4, 1e-11  # as in `tilting`
+_EPS = 2.0**-52  # of float64
 _ROUGHLY = 0.02  # max |d.w| of the last step to a start: as far as one of Newton's goes without sums
 _FAR, _FARTHEST = 300.0, 708.0  # exponents up to here need no unit; what float64 has
 _LOG2E, _HIGH, _LOW = 1.4426950408889634, 0.693147180369123816490, 1.90821492927058770002e-10  # ln 2 in two parts
@@ -115,7 +116,7 @@ def warm() -> None:
 
 @cache
 def _kernel() -> Any:
-    return KERNELS.build(levels_solved, fast=("_five_products",))[0]  # sums in any order
+    return KERNELS.build(levels_solved)[0]
 
 
 def levels_solved(search: Search, starts: FloatArray, posed: Posed, reached: Reached, most: int, span: tuple[int, int]
@@ -137,9 +138,9 @@ def levels_solved(search: Search, starts: FloatArray, posed: Posed, reached: Rea
 
 def _search(bank: Tables, power: FloatArray, enough: float) -> Search:
     (f, count), (g, n), m = bank.outer.shape, bank.inner.shape, len(bank.largest)
-    flat, floats, factors = np.empty(count * n), np.empty(_BLOCK), np.empty((len(bank.lines.inner), count))
+    flat, floats, factors = np.empty(count * n), np.empty(_BLOCK), np.empty((count, len(bank.lines.inner)))
     return Search(bank, power, flat.reshape(count, n), flat, flat.view(np.int64), floats, floats.view(np.int64),
-                  factors, np.empty((g, count)), np.empty((f, g)), np.empty((7, 2 + m + m * m)), enough)
+                  factors, np.empty((count, g)), np.empty((f, g)), np.empty((5, 2 + m + m * m)), enough)
 
 
 def _lowered(search: Search, posed: Posed, q: int, most: int, a: FloatArray, here: FloatArray
@@ -150,26 +151,24 @@ def _lowered(search: Search, posed: Posed, q: int, most: int, a: FloatArray, her
     """
     m, want, target, log_scale, small = len(a), posed.wanted[q], posed.targets[q], posed.log_scale[q], search.small
     power = search.power[posed.owner[q]]
-    goal, gap, newton, other = small[0][:m], small[1][:m], small[2][:m], small[3][:m]
-    moved, scratch, there = small[4][:m], small[5], small[6]
-    residual, radius, boost, slope, linear, steps = math.inf, _RADIUS, 1.0, 0.0, 0.0, -1
-    by_logarithm, is_far, is_done = True, False, False
+    goal, step, moved, scratch, there = small[0][:m], small[1][:m], small[2][:m], small[3], small[4]
+    residual, length, longest, slope, linear, steps, is_sure, is_done = math.inf, 0.0, 0.0, 0.0, 0.0, -1, True, False
+    radius, beyond, by_logarithm = _RADIUS, 1.0, True
     for j in range(m):
         moved[j] = a[j]
     while True:
         _sums(moved, power, search, there)
         after = _residual(there, want, target, log_scale, goal)
-        is_good, is_last = True, False
-        if steps >= 0:
-            is_sure = not is_far or (not by_logarithm and boost == 1)
+        is_good, is_last = is_sure, longest <= _NEAR and residual < _ACCURATE and not after < residual / 4
+        if not is_sure:
             unit = max(here[0], there[0])
             old, new = math.exp(here[0] - unit), math.exp(there[0] - unit)
-            is_good = is_sure or there[1] * new - here[1] * old - linear * old <= _ENOUGH * slope * old
-            is_last = is_sure and residual < _ACCURATE and not after < residual / 4
-            radius = min(radius * (2.0 if not by_logarithm else 4.0 if is_good else 0.125), _WIDEST)
-            if not by_logarithm:
-                boost = min(2 * boost, _WIDEST) if is_good else 1.0
-            by_logarithm = by_logarithm == is_good and radius > 1
+            is_good = there[1] * new - here[1] * old - linear * old <= _ENOUGH * min(slope, 0.0) * old
+        if steps >= 0:
+            radius = length * (_CHANGE if is_good else 1 / _CHANGE)
+            is_too_short = is_good and longest > _NEAR and length >= longest and not by_logarithm
+            beyond = _BEYOND * length / longest if is_too_short else 1.0
+            by_logarithm = by_logarithm and is_good
         steps += 1
         if is_good and not (is_last and not after < residual):
             for j in range(len(here)):
@@ -180,27 +179,28 @@ def _lowered(search: Search, posed: Posed, q: int, most: int, a: FloatArray, her
             is_done = after <= 4 * _EPS
         if is_done or is_last or steps >= most:
             return residual, is_done or is_last
-        uphill = _directions(here, posed, q, goal, gap, newton, other, scratch)
-        longest = _reach(newton, _NEAR, power, search)
-        if not abs(uphill) + longest < math.inf:
+        _residual(here, want, target, log_scale, goal)
+        by_logarithm = by_logarithm and _by_logarithm(here, want, target, log_scale, step)
+        if not by_logarithm:
+            for j in range(m):
+                step[j] = goal[j] - here[2 + j]
+        _solve(here, want, step, scratch)
+        longest = _reach(step, power, search)
+        if not longest < math.inf:
             return residual, False
-        is_far = longest > _NEAR
         if longest <= search.enough:
             for j in range(m):
-                a[j] += newton[j]
+                a[j] += step[j]
             return residual, True
-        by_logarithm, factor = by_logarithm and is_far and uphill > 0, 1.0
-        if by_logarithm:
-            length = _reach(other, radius, power, search)
-            factor = min(1.0, radius / length) if length > 0 else 1.0
-        elif is_far:
-            factor = math.log1p(longest) / longest * boost
-        slope, linear = 0.0, 0.0
+        safe, length = 0.0 if by_logarithm else longest, longest
+        if longest > _NEAR:
+            safe = min(safe, math.log1p(longest))
+            length = max(safe, min(radius, beyond * longest))
+        is_sure, factor, slope, linear = length <= safe, length / longest if longest > 0 else 1.0, 0.0, 0.0
         for j in range(m):
-            step = (other[j] if by_logarithm else newton[j]) * factor
-            moved[j] = a[j] + step
-            slope += (here[2 + j] * want[j] - goal[j]) * step
-            linear += goal[j] * step
+            moved[j] = a[j] + step[j] * factor
+            slope += (here[2 + j] * want[j] - goal[j]) * step[j] * factor
+            linear += goal[j] * step[j] * factor
 
 
 def _sums(a: FloatArray, power: FloatArray, search: Search, out: FloatArray) -> None:
@@ -220,11 +220,8 @@ def _sums(a: FloatArray, power: FloatArray, search: Search, out: FloatArray) -> 
     for begin in range(0, len(power), _BLOCK):
         end = min(len(power), begin + _BLOCK)
         _tilt(flat[begin:end], power[begin:end], search.bits, search.floats)
-    for g in range(0, len(bank.inner), 5):
-        for s in range(len(search.along)):
-            _five_products(search.along[s], bank.inner[g : g + 5], search.half[g : g + 5, s])
-        for f in range(len(table)):
-            _five_products(bank.outer[f], search.half[g : g + 5], table[f, g : g + 5])
+    np.dot(search.along, bank.inner.T, search.half)
+    np.dot(bank.outer, search.half, table)
     out[0], out[1] = shift, table[0, 0]
     for j in range(m):
         p, q, scale = lines.places[0, j], lines.places[1, j], lines.scales[j]
@@ -239,44 +236,29 @@ def _pair(i: int, j: int) -> int:
     return ((max(i, j) + 1) * (max(i, j) + 2) >> 1) + min(i, j) + 1
 
 
-def _five_products(line: FloatArray, others: FloatArray, out: FloatArray) -> None:
-    """The inner products of a line with five others: each number of it is read once."""
-    a = b = c = d = e = 0.0
-    for t in range(len(line)):
-        one = line[t]
-        a += one * others[0, t]
-        b += one * others[1, t]
-        c += one * others[2, t]
-        d += one * others[3, t]
-        e += one * others[4, t]
-    out[0], out[1], out[2], out[3], out[4] = a, b, c, d, e
-
-
 def _along(a: FloatArray, search: Search) -> None:
-    """Write a.w, three inner lines at a time."""
-    lines, factors, inner = search.bank.lines, search.factors, search.bank.lines.inner
-    for q in range(len(factors)):
-        for s in range(factors.shape[1]):
-            factors[q, s] = 0.0
+    """Write a.w, three inner lines at a time: as a product of BLAS it takes half as long again."""
+    lines, factors = search.bank.lines, search.factors
+    factors[:] = 0.0
     for j in range(len(a)):
-        one, into, scale = lines.outer[lines.places[0, j]], factors[lines.places[1, j]], a[j] * lines.scales[j]
+        one, into, scale = lines.outer[lines.places[0, j]], lines.places[1, j], a[j] * lines.scales[j]
         for s in range(len(one)):
-            into[s] += scale * one[s]
+            factors[s, into] += scale * one[s]
     for s in range(len(search.along)):
         line = search.along[s]
-        for q in range(0, len(factors), 3):
-            f, g, h = factors[q, s], factors[q + 1, s], factors[q + 2, s]
+        for q in range(0, len(lines.inner), 3):
+            f, g, h = factors[s, q], factors[s, q + 1], factors[s, q + 2]
             for t in range(len(line)):
-                three = f * inner[q, t] + g * inner[q + 1, t] + h * inner[q + 2, t]
+                three = f * lines.inner[q, t] + g * lines.inner[q + 1, t] + h * lines.inner[q + 2, t]
                 line[t] = three if q == 0 else line[t] + three
 
 
-def _reach(step: FloatArray, enough: float, power: FloatArray, search: Search) -> float:
-    """The largest abs(d.w) where there is power; a bound, where that is at most `enough`."""
+def _reach(step: FloatArray, power: FloatArray, search: Search) -> float:
+    """The largest abs(d.w) where there is power; a bound, where that is at most `_NEAR`."""
     bound, bits, longest = 0.0, search.flat_bits, 0
     for j in range(len(search.bank.largest)):
         bound += abs(step[j]) * search.bank.largest[j]
-    if bound <= enough:
+    if bound <= _NEAR:
         return bound
     _along(step, search)
     for t in range(len(power)):  # sizes have the order of their bits, which are compared many at a time
@@ -316,44 +298,40 @@ def _residual(sums: FloatArray, want: FloatArray, targets: FloatArray, log_scale
     for j in range(len(want)):
         goal[j] = targets[j] * scale * want[j]
         size = sums[2 + j] + abs(goal[j])
-        if want[j] != 0 and size > 0:
+        if size != size or (want[j] != 0 and size <= 0):
+            return math.inf  # what is no number is no solution, nor is a sum that is lost below float64
+        if want[j] != 0:
             out = max(out, abs(sums[2 + j] - goal[j]) / size)
-        elif size != size or (want[j] != 0 and size < 0):
-            return math.inf  # what is no number is no solution
     return out
 
 
-def _directions(sums: FloatArray, posed: Posed, q: int, goal: FloatArray, gap: FloatArray, newton: FloatArray,
-                other: FloatArray, scratch: FloatArray) -> float:
-    """Newton's step, and that on logarithms; returns the slope along the latter, positive where it leads down."""
-    m, want, targets = len(goal), posed.wanted[q], posed.targets[q]
-    _residual(sums, want, targets, posed.log_scale[q], goal)
-    for j in range(m):
+def _by_logarithm(sums: FloatArray, want: FloatArray, targets: FloatArray, log_scale: float, missing: FloatArray
+                  ) -> bool:
+    """What logarithms of the sums lack, times the sums; False where they have none, or lack no more than 1."""
+    longest = 0.0
+    for j in range(len(want)):
         value = sums[2 + j]
-        gap[j] = (goal[j] - value) * want[j]
-        newton[j] = other[j] = gap[j]
-        if want[j] != 0 and goal[j] > 0 and value > 0:
-            other[j] = value * (math.log(targets[j] / value) + (posed.log_scale[q] - sums[0]))
-    _solve(sums, want, newton, other, scratch)
-    uphill = 0.0
-    for j in range(m):
-        uphill += gap[j] * other[j]
-    return uphill
+        if want[j] != 0:
+            if not (targets[j] > 0 and value > 0):
+                return False
+            missing[j] = math.log(targets[j] / value) + (log_scale - sums[0])
+            longest = max(longest, abs(missing[j]))
+            missing[j] *= value
+    return longest > 1
 
 
-def _solve(sums: FloatArray, want: FloatArray, one: FloatArray, two: FloatArray, scratch: FloatArray) -> None:
-    """Solve with the matrix of the imposed features, scaled to a unit diagonal with a ridge, for two right sides."""
+def _solve(sums: FloatArray, want: FloatArray, step: FloatArray, scratch: FloatArray) -> None:
+    """Divide by the matrix of the imposed features, scaled to a unit diagonal with a ridge."""
     m, many = len(want), len(want)
     scale, low, ridge = scratch, scratch[m:], 16 * _EPS * m
     while m > 0 and want[m - 1] == 0:  # those after the last one that is imposed
         m -= 1
-        one[m], two[m] = 0.0, 0.0
+        step[m] = 0.0
     for j in range(m):
         diagonal = sums[2 + many + j * many + j]
         scale[j] = want[j] / math.sqrt(diagonal) if want[j] != 0 and diagonal > 0 else want[j]
     for j in range(m):  # above the diagonal what is below it times pivots, on it the inverse of these
-        one[j] *= scale[j]
-        two[j] *= scale[j]
+        step[j] = step[j] * scale[j] if want[j] != 0 else 0.0
         pivot = 1.0 + ridge
         for k in range(j):
             entry = sums[2 + many + j * many + k] * (scale[j] * scale[k])
@@ -361,16 +339,12 @@ def _solve(sums: FloatArray, want: FloatArray, one: FloatArray, two: FloatArray,
                 entry -= low[i * m + j] * low[k * m + i]
             low[k * m + j], low[j * m + k] = entry, entry * low[k * m + k]
             pivot -= entry * low[j * m + k]
-            one[j] -= low[j * m + k] * one[k]
-            two[j] -= low[j * m + k] * two[k]
+            step[j] -= low[j * m + k] * step[k]
         low[j * m + j] = 1 / max(pivot, ridge)
     for back in range(m):
         j = m - 1 - back
-        one[j] *= low[j * m + j]
-        two[j] *= low[j * m + j]
+        step[j] *= low[j * m + j]
         for i in range(j + 1, m):
-            one[j] -= low[i * m + j] * one[i]
-            two[j] -= low[i * m + j] * two[i]
+            step[j] -= low[i * m + j] * step[i]
     for j in range(m):
-        one[j] *= scale[j] if want[j] != 0 else 1.0
-        two[j] *= scale[j] if want[j] != 0 else 1.0
+        step[j] *= scale[j] if want[j] != 0 else 1.0

@@ -20,7 +20,7 @@ def moved(columns: Array, power: Array, want: Array, residual: float) -> float:
     found = Tilted(0 * values[None], np.zeros(1), power.sum()[None], values[None], values[None], matrix[None],
                    np.array([residual]), np.ones(1, dtype=np.bool_))
     bands = Columns(columns, (columns.shape[1],))
-    return energy_problems._shaken(found, want > 0, bands, 0)
+    return float(energy_problems._shaken(found, (want > 0)[None], bands)[0])
 
 
 @pytest.mark.parametrize("residual", [0.0, 1e-11])
