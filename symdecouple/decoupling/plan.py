@@ -384,5 +384,8 @@ class Plan(Matching):
             *self.features, self._order, *self.reference, self.path, self.perturbation, batch.means], batch)
         values, applied = self.choice.values if dps else self.choice.floats, self._application.on(batch.grid)
         compute = beside_offsets(compute, self.choice, batch, shape is None)
-        run = Running(levels, values, applied, dps, self.perturbation, kept)
+        moments = self.choice.moments if batch.name in ("transform", "normalize", "gradients") else None
+        has_third = (any(start == 3 for start, _ in applied.spans) if level is None else level > 2)
+        run = Running(levels, values, applied, dps, self.perturbation, kept,
+                      moments if moments is not None and len(moments.inverse) > 2 and has_third else None)
         return run(batch, shape, on_refusal, compute, progress)

@@ -30,6 +30,7 @@ from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.kernels.compile import as_part_of
 from symdecouple.numeric.moments.out_of_reach import fallen_together
+from symdecouple.numeric.moments.ties import unreachable_row
 from symdecouple.numeric.perturbing import Perturbation, RefusedRow, SecondTry
 from symdecouple.numeric.samples.batch import SINGLE, NanPolicy, OnRefusal
 from symdecouple.numeric.samples.intake import check_choice, fractions_of, is_elsewhere, library_of, plan_elsewhere
@@ -52,7 +53,10 @@ Compute: TypeAlias = Callable[[Levels, Array, Sequence[Any], Array], Answers]
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """One call of a plan: its references are floats, with `dps` expressions; rows that are done may have a file."""
+    """One call of a plan: its references are floats, with `dps` expressions; rows that are done may have a file.
+
+    With `moments`, samples are brought to their third level.
+    """
 
     levels: Levels
     reference: Sequence[Any]
@@ -60,6 +64,7 @@ class Running:
     dps: int | None
     perturbation: Perturbation | None
     checkpoint: Checkpoint | None = None
+    moments: MomentCoordinates | None = None
 
     def __call__(self, batch: Batch, shape: tuple[int, ...] | None, on_refusal: OnRefusal, compute: Compute,
                  progress: Progress | None) -> Any:
@@ -110,12 +115,16 @@ class Running:
         """Answer some rows, and return their residuals and errors; nothing else of what was computed is left."""
         rows = taken(batch.rows, index)
         found = compute(self.levels, self._numbers(rows), targets, index)
-        if self.dps and any(o.reason.startswith(_OF_DIGITS) for o in found.refusals.values()):
+        counted = self._counted(batch, index, targets)
+        if self.dps and not counted and any(o.reason.startswith(_OF_DIGITS) for o in found.refusals.values()):
             digits = max(map(_crowded_digits, rows)) + self.dps  # of the only row
             is_quick = self.levels.has_roots and self.levels.is_closed(self.application.size - 1)
             if mpmath.mp.dps < digits <= _MOST_DIGITS and is_quick:
                 with at_digits(digits):
                     found = compute(self.levels, self._numbers(rows), self._targets(), index)
+        for r, outcome in counted.items():
+            found.values[r][0 if batch.name == "normalize" else 3:] = mpmath.nan if self.dps else np.nan
+            found.refusals[r] = outcome
         kept = np.full((2, len(index)), np.nan, dtype=batch.numbers)
         kept[0], kept[1] = found.residual, found.error
         batch.put_all(index, found.values)
@@ -123,7 +132,7 @@ class Running:
         for r, symptom in found.refusals.items():
             own, row = found.values[r] if is_feature else None, batch.rows[index[r]]
             outcome = self.application.judged(row, symptom, own) if not batch.is_doubled else SINGLE
-            if batch.given is not None:
+            if batch.given is not None and r not in counted:
                 outcome = fallen_together(batch.given[index[r]], row, outcome)
             if self.perturbation is None or batch.is_doubled:
                 batch.refusals[int(index[r])] = outcome
@@ -132,6 +141,16 @@ class Running:
         if again and self.perturbation is not None:
             self._once_more(batch, index, again, partial(compute, self.levels), targets, kept)
         return kept[0], kept[1]
+
+    def _counted(self, batch: Batch, index: Array, targets: Sequence[Any]) -> dict[int, Outcome]:
+        """Why rows of exact numbers have no third level of moments: by their ties before they were rounded."""
+        exact = batch.rows if self.dps else batch.given
+        if self.moments is None or exact is None:
+            return {}
+        target = self.moments.coordinates(targets[:3])[2]
+        asked = [(r, i) for r, i in enumerate(index.tolist()) if _is_real(target) and (self.dps or i in batch.means)]
+        found = {r: unreachable_row(exact[i], target) for r, i in asked}
+        return {r: why for r, why in found.items() if why is not None}
 
     def _once_more(self, batch: Batch, index: Array, again: dict[int, RefusedRow], compute: Callable[..., Answers],
                    targets: Sequence[Any], kept: Array) -> None:
@@ -285,6 +304,10 @@ def _crowded_digits(row: Array) -> int:
         return 0
     gap = min(b - a for a, b in itertools.pairwise(values))
     return int(6 * 0.302 * (_bits(values[-1] - values[0]) - _bits(gap) + 1)) + 1
+
+
+def _is_real(value: Any) -> bool:
+    return bool(mpmath.isfinite(value) and mpmath.im(value) == 0)
 
 
 def _bits(value: Any) -> int:

@@ -22,6 +22,7 @@ from symdecouple.decoupling.masked import answered_by_counts, with_nan
 from symdecouple.decoupling.progress import told
 from symdecouple.decoupling.routes.moments import MomentRoute
 from symdecouple.errors import InvalidInput, Outcome, UnsupportedExpression
+from symdecouple.numeric.moments.ties import unreachable_as_given
 from symdecouple.numeric.samples.batch import (
     Answer,
     FloatArray,
@@ -77,9 +78,11 @@ def with_weights(method: Callable[..., Any], plan: Any, samples: Any, weights: A
                     after=partial(_as_features, route, choice))
             elif name == "normalize":
                 level = choice.level(arguments[0] if arguments else options.get("level"))
-                found = asked.entries(lambda rows, w: route.at_level(rows, w, level, choice.floats), (), level == 0)
+                found = asked.entries(lambda rows, w: route.at_level(rows, w, level, choice.floats), (), level == 0,
+                                      route.skewness(choice.floats) if level > 2 else None)
             else:
-                found = asked.entries(lambda rows, w: route.weighed_gradients(rows, w, choice.floats), (route.count,))
+                found = asked.entries(lambda rows, w: route.weighed_gradients(rows, w, choice.floats), (route.count,),
+                                      target=route.skewness(choice.floats) if route.count > 3 else None)
             if tell is not None:
                 tell(len(asked.rows), len(asked.rows))
         return found
@@ -133,8 +136,12 @@ class _Asked:
     def _shape(self) -> tuple[int, ...]:
         return tuple(n for i, n in enumerate(self.given.array.shape) if i not in self.axes)
 
-    def entries(self, function: OnWeighed, lead: tuple[int, ...], as_given: bool = False) -> Any:
-        """What a function of rows and weights gives for each entry, (..., *lead, N), NaN where one does not count."""
+    def entries(self, function: OnWeighed, lead: tuple[int, ...], as_given: bool = False,
+                target: float | None = None) -> Any:
+        """What a function of rows and weights gives for each entry, (..., *lead, N), NaN where one does not count.
+
+        Rows whose ties, before they are rounded, leave no skewness `target` are refused.
+        """
         answer, rows = Answer(self.name, self._shape, frames=5), self.rows
         out = np.full((len(rows), *lead, rows.shape[1]), np.nan)
         with np.errstate(all="ignore"):
@@ -145,6 +152,9 @@ class _Asked:
                 if as_given:
                     here = np.array([rows[i, some.present[i]] for i in which], dtype=np.float64)
                 values, refused = function(here, matrix.weights)
+                counted = {} if target is None else unreachable_as_given(matrix, target)
+                refused |= counted
+                values[list(counted), 3 if lead else 0:] = np.nan
                 answer.refusals.update((int(which[r]), outcome) for r, outcome in refused.items())
                 for r, i in enumerate(which.tolist()):
                     out[i][..., some.present[i]] = values[r]

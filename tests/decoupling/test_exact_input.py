@@ -215,3 +215,37 @@ def test_no_gradient_outside_the_domain(feature: sp.Expr, outside: float) -> Non
     _, precise = plan.transform(rows, dps=20, on_refusal="return")  # mpmath has complex numbers there
     assert [o.reason for o in precise] == ["not finite", ""]
     assert "dps=" in outcomes[0].detail and "dps=" not in precise[0].detail
+
+
+FAR = 2**60 + 8
+TIED = [[3, 14, 20, FAR, FAR, FAR], [3, 3, 3, FAR, FAR + 1, FAR + 2], [0, 1, 2, FAR, FAR, FAR, FAR]]
+
+
+@pytest.mark.parametrize("unit", [1, Fraction(1, 3), -1])
+@pytest.mark.parametrize("sample", TIED)
+def test_ties_are_counted_before_entries_are_rounded(sample: list[int], unit: Any) -> None:
+    """Theorem C: a skewness of zero is a limit where an end has half of the values, and is none where it has more."""
+    given = np.array([unit * v for v in sample])
+    most = max(sample.count(min(sample)), sample.count(max(sample)))
+    expected = "limit only" if 2 * most == len(sample) else "no zero-skew point"
+    masked = np.ma.masked_array([*given, 5 * unit], mask=[0] * len(sample) + [1])
+    values, times = np.unique(given, return_counts=True)
+    quiet: Any = {"on_refusal": "return"}
+    for plan in (PLAN, sd.decouple(raw_moments(4), path="relaxed"), sd.decouple(standardized_moments(4))):
+        for options in ({}, {"dps": 20}, {"dps": 40}):
+            ways = [getattr(plan, name)(given, **options, **quiet) for name in ("transform", "normalize", "gradients")]
+            assert {found[1][0].reason for found in ways} == {expected}
+            assert mpmath.isfinite(ways[0][0][2]) and np.isnan(np.array([*ways[0][0][3:], *ways[1][0]], float)).all()
+    for call in (PLAN.transform, PLAN.normalize, PLAN.gradients, sd.stats.decoupled_moments, sd.stats.orthokurtosis):
+        for some, options in ((given, {}), (masked, {}), (values, {"weights": times}), (values, {"weights": times / 2})):
+            assert call(some, **options, **quiet)[1][0].reason == expected
+    assert sd.stats.match(given, skewness=0, **quiet)[1][0].reason == expected
+
+
+def test_what_comes_to_one_number_is_not_said_to_be_tied() -> None:
+    """No end has half of these values: in 50 digits they have a level 3, float64 alone rounds three of them to one."""
+    sample = np.array([3, 14, 20, FAR, FAR + 1, 2 * FAR])
+    for call in (PLAN.transform, PLAN.normalize, sd.stats.decoupled_moments):
+        assert call(sample, on_refusal="return")[1][0].reason == "beyond float64"
+    assert sd.stats.match(sample, skewness=0, on_refusal="return")[1][0].reason == "beyond float64"
+    assert abs(sd.stats.orthokurtosis(sample) - float(PLAN.transform(sample, dps=50)[3])) < 1e-13
