@@ -231,13 +231,15 @@ def test_ties_are_counted_before_entries_are_rounded(sample: list[int], unit: An
     masked = np.ma.masked_array([*given, 5 * unit], mask=[0] * len(sample) + [1])
     values, times = np.unique(given, return_counts=True)
     quiet: Any = {"on_refusal": "return"}
-    for plan in (PLAN, sd.decouple(raw_moments(4), path="relaxed"), sd.decouple(standardized_moments(4))):
-        for options in ({}, {"dps": 20}, {"dps": 40}):
+    others = sd.decouple(raw_moments(4), path="relaxed"), sd.decouple(standardized_moments(4))
+    for plan, kinds in ((PLAN, ({}, {"dps": 20}, {"dps": 40})), *((other, ({},)) for other in others)):
+        for options in kinds:
             ways = [getattr(plan, name)(given, **options, **quiet) for name in ("transform", "normalize", "gradients")]
             assert {found[1][0].reason for found in ways} == {expected}
             assert mpmath.isfinite(ways[0][0][2]) and np.isnan(np.array([*ways[0][0][3:], *ways[1][0]], float)).all()
+    samples = (given, {}), (masked, {}), (values, {"weights": times}), (values, {"weights": times / 2})
     for call in (PLAN.transform, PLAN.normalize, PLAN.gradients, sd.stats.decoupled_moments, sd.stats.orthokurtosis):
-        for some, options in ((given, {}), (masked, {}), (values, {"weights": times}), (values, {"weights": times / 2})):
+        for some, options in samples:
             assert call(some, **options, **quiet)[1][0].reason == expected
     assert sd.stats.match(given, skewness=0, **quiet)[1][0].reason == expected
 

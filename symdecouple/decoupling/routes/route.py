@@ -18,6 +18,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
+from symdecouple.decoupling.motions.motion import largest, unit
 from symdecouple.decoupling.motions.orbit import Moved, OrbitMotion, Unreachable
 from symdecouple.errors import Outcome
 from symdecouple.families.moments import MomentCoordinates
@@ -26,8 +27,8 @@ from symdecouple.numeric.precision.certain_refusals import judged_by_ties
 from symdecouple.numeric.precision.extrapolation import NoSlope
 from symdecouple.numeric.precision.path import Span, finite, size, spread
 
-__all__ = ["Answers", "AtLevel", "Leading", "OrbitRoute", "Route", "StepAdjoint", "each_row", "off", "placed",
-           "rows_left"]
+__all__ = ["Answers", "AtLevel", "Leading", "OrbitRoute", "Route", "StepAdjoint", "are_two", "each_row", "off",
+           "placed", "rows_left"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +176,9 @@ class OrbitRoute(Route):
         def pullback(covectors: Array) -> Array:
             out = np.full(rows.shape, np.nan, dtype=rows.dtype)
             for r, moved in found.items():
+                if k == 3 and self.moments is not None and are_two(moved.values, covectors[r]):
+                    out[r] = 0 * covectors[r]
+                    continue
                 with suppress(ZeroDivisionError), np.errstate(all="ignore"):  # dependent generators: NaN
                     out[r] = moved.slope * off(covectors[r], self.motion.generators(moved.values, k))
             return out
@@ -222,6 +226,19 @@ def placed(part: Array, which: Array, others: Any) -> Array:
     out: Array = others.copy()
     out[which] = part
     return out
+
+
+def are_two(row: Array, covector: Array) -> bool:
+    """True for two values, and a gradient that is one number at each.
+
+    They are a saddle of the skewness: samples nearby, h away, come to one h away, where a function with this gradient,
+    and mean and variance as they are, changes by h^2. So it has the gradient 0 as a function of the samples.
+    """
+    is_low = row == row.min()
+    if not (is_low | (row == row.max())).all():
+        return False
+    parts = [covector[some] for some in (is_low, ~is_low)]
+    return bool(max(part.max() - part.min() for part in parts) <= unit(row) ** 0.5 * largest(covector))
 
 
 def off(vector: Array, fields: Array) -> Array:
