@@ -74,9 +74,14 @@ class Application:
         return np.array([_evaluated(self._values[j], self._near(j, x[None]))[0, 0] if j in self._values else nan
                          for j in range(len(self.features))], dtype=x.dtype)
 
-    def own(self, rows: Array, count: int) -> Array:
-        """Return the first features of rows as they are, (R, count), NaN where there is none."""
+    def own(self, rows: Array, count: int, is_rounded: bool = False) -> Array:
+        """Return the first features of rows as they are, (R, count), NaN where there is none, or float64 cannot hold
+        it; or what it is rounded to, 0 where it is too small."""
         found = [_none_as_nan(self._value(j, rows, False)[0]) for j in range(count)]
+        if is_rounded and rows.dtype != object:
+            with np.errstate(all="ignore"):
+                found = [values if j in self._oracles else self._values[j](self._near(j, rows))[0][:, 0]
+                         for j, values in enumerate(found)]
         return np.stack(found, axis=1) if found else np.empty((len(rows), 0), dtype=rows.dtype)
 
     def covectors(self, x: Array, which: Sequence[int]) -> Array:

@@ -51,7 +51,7 @@ class Wanted:
     def compute(self, levels: Levels, rows: Array, references: Sequence[Any], index: Array) -> Answers:
         """Denormalize some rows; those that are not normalized are refused."""
         asked = as_multiprecision(self.values[index]) if self.precise else self.values[index]
-        own = self.application.own(widened(rows), self.beyond)  # of normalized rows the decoupled ones are the same
+        own = self.application.own(widened(rows), self.beyond, True)  # of normalized rows they are the decoupled ones
         is_moved = np.zeros(len(rows), dtype=np.bool_)
         for j in range(self.level, self.beyond):
             is_moved |= np.abs(own[:, j] - asked[:, j]) > max(_SAME, 64 * self.unit) * (1 + np.abs(asked[:, j]))
