@@ -30,7 +30,7 @@ from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.kernels.compile import as_part_of
 from symdecouple.numeric.moments.out_of_reach import fallen_together
-from symdecouple.numeric.moments.ties import unreachable_row
+from symdecouple.numeric.moments.ties import unreachable_rows
 from symdecouple.numeric.perturbing import Perturbation, RefusedRow, SecondTry
 from symdecouple.numeric.samples.batch import SINGLE, NanPolicy, OnRefusal
 from symdecouple.numeric.samples.intake import check_choice, fractions_of, is_elsewhere, library_of, plan_elsewhere
@@ -148,9 +148,8 @@ class Running:
         if self.moments is None or exact is None:
             return {}
         target = self.moments.coordinates(targets[:3])[2]
-        asked = [(r, i) for r, i in enumerate(index.tolist()) if _is_real(target) and (self.dps or i in batch.means)]
-        found = {r: unreachable_row(exact[i], target) for r, i in asked}
-        return {r: why for r, why in found.items() if why is not None}
+        which = [r for r, i in enumerate(index.tolist()) if _is_real(target) and (self.dps or i in batch.means)]
+        return {which[r]: why for r, why in unreachable_rows(exact[index[which]], target).items()} if which else {}
 
     def _once_more(self, batch: Batch, index: Array, again: dict[int, RefusedRow], compute: Callable[..., Answers],
                    targets: Sequence[Any], kept: Array) -> None:

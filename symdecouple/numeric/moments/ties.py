@@ -23,7 +23,7 @@ from symdecouple.numeric.samples.intake import fractions_of
 from symdecouple.numeric.samples.matrix import BoolArray, FloatArray, IntArray, SampleMatrix
 
 __all__ = ["Tied", "Ties", "count_ties", "exact_sum", "has_merged", "is_clear", "shares_at_ends", "ties_of",
-           "unreachable_as_given", "unreachable_row", "why_unreachable"]
+           "unreachable_as_given", "unreachable_row", "unreachable_rows", "why_unreachable"]
 
 Tied: TypeAlias = Any  # int, or Fraction of the weight
 
@@ -119,6 +119,17 @@ def has_merged(matrix: SampleMatrix) -> BoolArray:
     return np.asarray((given.at_low != rounded.at_low) | (given.at_high != rounded.at_high))
 
 
+def unreachable_rows(rows: NDArray[Any], target: Any) -> dict[int, Outcome]:
+    """`unreachable_row` of those rows (R, N) that have a reason."""
+    left = np.arange(len(rows))
+    if rows.dtype != object and rows.size:
+        low, high = (np.count_nonzero(rows == end[:, None], axis=1) for end in (rows.min(axis=1), rows.max(axis=1)))
+        with np.errstate(all="ignore"):
+            left = np.flatnonzero(~is_clear(low, high, rows.shape[1], float(target)))
+    found = {i: unreachable_row(rows[i], target) for i in left.tolist()}
+    return {i: why for i, why in found.items() if why is not None}
+
+
 def unreachable_row(row: NDArray[Any], target: Any) -> Outcome | None:
     """Why a sample of exact numbers of any kind, (N,), three of them distinct, cannot come to a skewness, by counting
     its ties; None where it can, and where rounding of the target decides.
@@ -126,12 +137,11 @@ def unreachable_row(row: NDArray[Any], target: Any) -> Outcome | None:
     >>> unreachable_row(np.array([3, 14, 20, 2**60, 2**60, 2**60]), 0).reason
     'limit only'
     """
-    values = np.array(fractions_of(row) or (), dtype=object) if row.dtype == object else row
-    if len(np.unique(values)) < 3:
-        return None
-    near = float(target)
+    values, near = np.array(fractions_of(row) or (0,), dtype=object) if row.dtype == object else row, float(target)
     around = [near] if near == target else [np.nextafter(near, -np.inf), np.nextafter(near, np.inf)]
     low, high = (int(np.count_nonzero(values == end)) for end in (values.min(), values.max()))
+    if low + high >= len(values):
+        return None
     found = [why_unreachable(low, high, len(values), float(beside)) for beside in around]
     return found[0] if all(found) else None
 
