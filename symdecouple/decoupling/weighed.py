@@ -22,7 +22,8 @@ from symdecouple.decoupling.masked import answered_by_counts, with_nan
 from symdecouple.decoupling.progress import told
 from symdecouple.decoupling.routes.moments import MomentRoute
 from symdecouple.errors import InvalidInput, Outcome, UnsupportedExpression
-from symdecouple.numeric.moments.ties import unreachable_as_given
+from symdecouple.numeric.moments.out_of_reach import by_rounding
+from symdecouple.numeric.moments.ties import has_merged, unreachable_as_given
 from symdecouple.numeric.samples.batch import (
     Answer,
     FloatArray,
@@ -152,8 +153,8 @@ class _Asked:
                 if as_given:
                     here = np.array([rows[i, some.present[i]] for i in which], dtype=np.float64)
                 values, refused = function(here, matrix.weights)
-                counted = {} if target is None else unreachable_as_given(matrix, target)
-                refused |= counted
+                merged, counted = has_merged(matrix), {} if target is None else unreachable_as_given(matrix, target)
+                refused = {r: by_rounding(o) if merged[r] else o for r, o in refused.items()} | counted
                 values[list(counted), 3 if lead else 0:] = np.nan
                 answer.refusals.update((int(which[r]), outcome) for r, outcome in refused.items())
                 for r, i in enumerate(which.tolist()):

@@ -247,7 +247,9 @@ def test_ties_are_counted_before_entries_are_rounded(sample: list[int], unit: An
 def test_what_comes_to_one_number_is_not_said_to_be_tied() -> None:
     """No end has half of these values: in 50 digits they have a level 3, float64 alone rounds three of them to one."""
     sample = np.array([3, 14, 20, FAR, FAR + 1, 2 * FAR])
-    for call in (PLAN.transform, PLAN.normalize, sd.stats.decoupled_moments):
-        assert call(sample, on_refusal="return")[1][0].reason == "beyond float64"
+    masked, halves = np.ma.masked_array([*sample, 5], mask=[0] * 6 + [1]), np.full(6, 0.5)
+    for call in (PLAN.transform, PLAN.normalize, PLAN.gradients, sd.stats.decoupled_moments):
+        for some, options in ((sample, {}), (masked, {}), (sample, {"weights": halves})):
+            assert call(some, on_refusal="return", **options)[1][0].reason == "beyond float64"
     assert sd.stats.match(sample, skewness=0, on_refusal="return")[1][0].reason == "beyond float64"
     assert abs(sd.stats.orthokurtosis(sample) - float(PLAN.transform(sample, dps=50)[3])) < 1e-13
