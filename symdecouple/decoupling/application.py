@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import mpmath
 import numpy as np
@@ -24,7 +24,7 @@ from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
 from symdecouple.numeric.features.black_box import Oracle
 from symdecouple.numeric.features.coordinates import compiled_feature
-from symdecouple.numeric.features.expressions import Array, Compiled
+from symdecouple.numeric.features.expressions import Array, Compiled, as_multiprecision
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE
 from symdecouple.numeric.samples.matrix import taken
 from symdecouple.numeric.samples.vectors import ROUNDED, WAVES
@@ -32,6 +32,7 @@ from symdecouple.numeric.samples.vectors import ROUNDED, WAVES
 __all__ = ["Application"]
 
 _OF_RANGE = ("not finite", "critical point", "level 1 not attainable", "pole")
+_TOO_FAR = "is beyond float64; change the unit, or use dps="
 _OF_EQUAL_VALUES = ("critical point", "too few active frequencies", "no convergence", "not attainable", "not unique")
 
 OnRows: TypeAlias = Callable[[Array], list[Array]]
@@ -73,9 +74,14 @@ class Application:
         return np.array([_evaluated(self._values[j], self._near(j, x[None]))[0, 0] if j in self._values else nan
                          for j in range(len(self.features))], dtype=x.dtype)
 
-    def own(self, rows: Array, count: int) -> Array:
-        """Return the first features of rows as they are, (R, count), NaN where there is none."""
+    def own(self, rows: Array, count: int, is_rounded: bool = False) -> Array:
+        """Return the first features of rows as they are, (R, count), NaN where there is none, or float64 cannot hold
+        it; or what it is rounded to, 0 where it is too small."""
         found = [_none_as_nan(self._value(j, rows, False)[0]) for j in range(count)]
+        if is_rounded and rows.dtype != object:
+            with np.errstate(all="ignore"):
+                found = [values if j in self._oracles else self._values[j](self._near(j, rows))[0][:, 0]
+                         for j, values in enumerate(found)]
         return np.stack(found, axis=1) if found else np.empty((len(rows), 0), dtype=rows.dtype)
 
     def covectors(self, x: Array, which: Sequence[int]) -> Array:
@@ -120,7 +126,7 @@ class Application:
         for j in range(spans[0][0] if spans else self.size):
             beyond = [r for r in np.flatnonzero(~_finite(out[:, j]).all(axis=1)) if r not in worst.refusals]
             out[beyond, j] = np.nan
-            found = self._wrong(beyond, j, "out of range", "its gradient is beyond float64; change the unit")
+            found = self._wrong(beyond, j, "out of range", f"its gradient {_TOO_FAR}")
             too_large = {**found, **too_large}
         worst.refusals |= too_large
         for at, (start, end) in zip(reached, spans, strict=True):
@@ -170,14 +176,13 @@ class Application:
         if is_equal and (outcome.reason in _OF_EQUAL_VALUES or is_later):
             return replace(ZERO_VARIANCE, detail=f"all values are equal; {outcome.detail}")
         if row.dtype != object and outcome.reason in _OF_RANGE:
-            for j, values in self._values.items():
-                if own is not None and own[j] == own[j]:
-                    continue
+            asked = [(j, "value", f) for j, f in self._values.items() if own is None or own[j] != own[j]]
+            asked += [(j, "gradient", f) for j, f in self._gradients.items() if j == 0]  # others are moved before
+            for j, what, function in asked:
                 with np.errstate(all="ignore"):
-                    value = np.ravel(values(row[None])[0])[0]
-                if _runs_out(values, row, value):
-                    told = f"{self.features[j].name}: its value is beyond float64; change the unit, or use dps="
-                    return Outcome(False, "out of range", told)
+                    found = function(row[None])[0]
+                if _runs_out(function, row, found):
+                    return Outcome(False, "out of range", f"{self.features[j].name}: its {what} {_TOO_FAR}")
         return outcome
 
     def _value(self, j: int, rows: Array, is_moved: bool) -> tuple[Array, dict[int, Outcome]]:
@@ -198,7 +203,12 @@ class Application:
             oracle = self._oracles[j]
             wrong = oracle.gradient_refusals(rows) | oracle.refusals(rows, oracle.values(rows))
             return oracle.gradients(rows)[0], wrong
-        return _evaluated(self._gradients[j], self._near(j, rows)) / rows.shape[1], self._outside(j, rows, is_moved)
+        near = self._near(j, rows)
+        found = np.broadcast_to(_evaluated(self._gradients[j], near), rows.shape) / rows.shape[1]
+        beyond = [r for r in np.flatnonzero(~_finite(found).all(axis=1)) if rows.dtype != object and _runs_out(
+            self._gradients[j], near[r], found[r])]
+        return found, self._wrong(beyond, j, "out of range", f"its gradient {_TOO_FAR}") | self._outside(
+            j, rows, is_moved)
 
     def _near(self, j: int, rows: Array) -> Array:
         """Return rows about 0 where they are far from it and feature j feels no offset."""
@@ -272,16 +282,16 @@ def _without_underflow(compiled: OnRows, rows: Array, found: Array) -> Array:
     return found
 
 
-def _runs_out(compiled: OnRows, row: Array, value: float) -> bool:
-    """True where a value is what over- or underflow on the way left of it."""
-    if np.isfinite(value) and abs(value) >= np.finfo(np.float64).tiny:
+def _runs_out(compiled: OnRows, row: Array, found: Any) -> bool:
+    """True where a value, or a gradient, is what over- or underflow on the way left of it."""
+    is_finite = np.isfinite(found).all()
+    if is_finite and (np.abs(found) >= np.finfo(np.float64).tiny).any():
         return False
-    is_small: Literal["raise", "ignore"] = "raise" if np.isfinite(value) else "ignore"
     try:
-        with np.errstate(over="raise", divide="ignore", invalid="ignore", under=is_small):
+        with np.errstate(over="raise", under="raise", divide="ignore", invalid="ignore"):
             compiled(row)
-    except FloatingPointError:
-        return True
+    except FloatingPointError:  # of some entries; others may be outside the domain
+        return bool(is_finite or _finite(_evaluated(compiled, as_multiprecision(row[None]))).all())
     return False
 
 

@@ -28,6 +28,8 @@ from symdecouple.decoupling.progress import Tell, told
 from symdecouple.decoupling.routes.moments import MomentRoute
 from symdecouple.errors import InvalidInput, Outcome, UnsupportedExpression
 from symdecouple.language.precision import at_digits
+from symdecouple.numeric.moments.out_of_reach import by_rounding
+from symdecouple.numeric.moments.ties import has_merged, unreachable_as_given
 from symdecouple.numeric.samples.batch import Answer, NanPolicy, as_rows, raise_on_nan, reduce_rows
 from symdecouple.numeric.samples.exact_means import put_exact
 from symdecouple.numeric.samples.intake import Numbers, missing_entries, take_numbers
@@ -117,6 +119,8 @@ def with_weights(method: Callable[..., Any], plan: Any, samples: Any, weights: A
         return _by_counts(method, plan, given, axes, counts, refused, arguments, is_filled=True, **options)
     answer.refusals, parts = refused, Parts()
     level = choice.level(arguments[0] if arguments else options.get("level")) if name == "normalize" else 0
+    lead = (route.count,) * (name == "gradients")
+    target = route.skewness(choice.floats) if level > 2 or (lead and route.count > 3) else None
     with told(options.get("progress"), name) as tell, np.errstate(all="ignore"):
         for which, matrix in some.matrices(open_):
             assert matrix.weights is not None
@@ -127,11 +131,13 @@ def with_weights(method: Callable[..., Any], plan: Any, samples: Any, weights: A
                 values, lacking = route.at_level(here, matrix.weights, level, choice.floats)
             else:
                 values, lacking = np.array([rows[i, some.present[i]] for i in which], dtype=np.float64), {}
+            merged, known = has_merged(matrix), {} if target is None else unreachable_as_given(matrix, target)
+            lacking = {r: by_rounding(why) if merged[r] else why for r, why in lacking.items()} | known
+            values[list(known), 3 if lead else 0 :] = np.nan
             parts.append((which, values))
             answer.refusals.update((int(which[r]), outcome) for r, outcome in lacking.items())
         if tell is not None:
             tell(len(rows), len(rows))
-    lead = (route.count,) * (name == "gradients")
     entries = _of_entries(parts, some.present.astype(np.intp), lead, given.result_type).filled(np.nan)
     return answer.deliver(_in_place(entries, given, axes), on_refusal)
 

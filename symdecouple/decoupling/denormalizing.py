@@ -66,7 +66,7 @@ def denormalizer(choice: Choice, order: tuple[int, ...], application: Applicatio
 
     def compute(levels: Levels, rows: Array, references: Sequence[Any], index: Array) -> Answers:
         out, asked = widened(rows), as_multiprecision(given[index]) if dps else given[index]
-        own = application.own(out, beyond)  # of normalized rows the decoupled ones are the same
+        own = application.own(out, beyond, True)  # of normalized rows they are the decoupled ones
         is_moved = np.zeros(len(rows), dtype=np.bool_)
         for j in range(k, beyond):
             is_moved |= np.abs(own[:, j] - asked[:, j]) > max(_SAME, 64 * unit) * (1 + np.abs(asked[:, j]))

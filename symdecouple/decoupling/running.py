@@ -26,10 +26,12 @@ from symdecouple.decoupling.progress import Paced, Progress, told
 from symdecouple.decoupling.routes.levels import Levels
 from symdecouple.decoupling.routes.route import Answers
 from symdecouple.errors import InvalidInput, Outcome
+from symdecouple.families.moments import MomentCoordinates
 from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.kernels.compile import as_part_of
 from symdecouple.numeric.moments.out_of_reach import fallen_together
+from symdecouple.numeric.moments.ties import unreachable_rows
 from symdecouple.numeric.perturbing import Perturbation, RefusedRow, tried_again
 from symdecouple.numeric.samples.batch import SINGLE, NanPolicy, OnRefusal
 from symdecouple.numeric.samples.intake import check_choice, fractions_of, is_elsewhere, library_of, plan_elsewhere
@@ -54,7 +56,8 @@ Compute: TypeAlias = Callable[[Levels, Array, Sequence[Any], Array], Answers]
 class Running:
     """One call of a plan: `compute` is asked about the rows of a batch, which become features, or samples again.
 
-    The shape of an answer is None where it is a sample. Rows that are done may have a file.
+    The shape of an answer is None where it is a sample. Rows that are done may have a file. With `moments`, samples are
+    brought to their third level.
     """
 
     choice: Choice
@@ -66,6 +69,7 @@ class Running:
     dps: int | None
     compute: Compute
     checkpoint: Checkpoint | None = None
+    moments: MomentCoordinates | None = None
 
     def __call__(self, on_refusal: OnRefusal, progress: Progress | None) -> Any:
         """Answer the rows; what is refused is NaN, and reported once."""
@@ -103,13 +107,16 @@ class Running:
         """Answer some rows, and return their residuals and errors; nothing else of what was computed is left."""
         batch, rows = self.batch, taken(self.batch.rows, index)
         is_feature = self.shape is not None and len(self.shape) == 1
-        found = self._found(rows, targets, index)
-        if self.dps and any(o.reason.startswith(_OF_DIGITS) for o in found.refusals.values()):
+        found, counted = self._found(rows, targets, index), self._counted(index, targets)
+        if self.dps and not counted and any(o.reason.startswith(_OF_DIGITS) for o in found.refusals.values()):
             digits = max(map(_crowded_digits, rows)) + self.dps  # of the only row
             is_quick = self.levels.has_roots and self.levels.is_closed(self.application.size - 1)
             if mpmath.mp.dps < digits <= _MOST_DIGITS and is_quick:
                 with at_digits(digits):
                     found = self._found(rows, self._targets(), index)
+        for r, outcome in counted.items():
+            found.values[r][0 if self.shape is None else 3:] = mpmath.nan if self.dps else np.nan
+            found.refusals[r] = outcome
         kept = np.full((2, len(index)), np.nan, dtype=batch.numbers)
         kept[0], kept[1] = found.residual, found.error
         batch.put_all(index, found.values)
@@ -117,7 +124,7 @@ class Running:
         for r, symptom in found.refusals.items():
             own, row = found.values[r] if is_feature else None, batch.rows[index[r]]
             outcome = self.application.judged(row, symptom, own) if not batch.is_doubled else SINGLE
-            if batch.unrounded is not None:
+            if batch.unrounded is not None and r not in counted:
                 outcome = fallen_together(batch.unrounded[index[r]], row, outcome)
             if self.perturbation is None or batch.is_doubled:
                 batch.refusals[int(index[r])] = outcome
@@ -126,6 +133,15 @@ class Running:
         if again and self.perturbation is not None:
             self._once_more(self.perturbation, index, again, targets, kept)
         return kept
+
+    def _counted(self, index: Array, targets: Sequence[Any]) -> dict[int, Outcome]:
+        """Why rows of exact numbers have no third level of moments: by their ties before they were rounded."""
+        exact = self.batch.rows if self.dps else self.batch.unrounded
+        if self.moments is None or exact is None:
+            return {}
+        target = self.moments.coordinates(targets[:3])[2]
+        which = [r for r, i in enumerate(index.tolist()) if _is_real(target) and (self.dps or i in self.batch.means)]
+        return {which[r]: why for r, why in unreachable_rows(exact[index[which]], target).items()} if which else {}
 
     def _once_more(self, perturbation: Perturbation, index: Array, again: dict[int, RefusedRow],
                    targets: Sequence[Any], kept: Array) -> None:
@@ -185,8 +201,11 @@ def answered(plan: Any, batch: Batch, shape: tuple[int, ...] | None, dps: int | 
     choice, key = plan.choice, (level, dps is not None, batch.grid)
     kept = None if checkpoint is None else Checkpoint.of(checkpoint, [
         *plan.features, plan._order, *plan.reference, plan.path, plan.perturbation, batch.means], batch)
-    run = Running(choice, plan._application.on(batch.grid), plan.perturbation,
-                  choice.kept.get(key) or choice.levels(*key), batch, shape, dps, compute, kept)
+    applied, is_forward = plan._application.on(batch.grid), batch.name in ("transform", "normalize", "gradients")
+    has_third = any(start == 3 for start, _ in applied.spans) if level is None else level > 2
+    moments = choice.moments if is_forward and has_third and len(choice.moments or ()) > 2 else None
+    run = Running(choice, applied, plan.perturbation, choice.kept.get(key) or choice.levels(*key), batch, shape, dps,
+                  compute, kept, moments)
     return run(on_refusal, progress)
 
 
@@ -264,6 +283,10 @@ def _crowded_digits(row: Array) -> int:
         return 0
     gap = min(b - a for a, b in itertools.pairwise(values))
     return int(6 * 0.302 * (_bits(values[-1] - values[0]) - _bits(gap) + 1)) + 1
+
+
+def _is_real(value: Any) -> bool:
+    return bool(mpmath.isfinite(value) and mpmath.im(value) == 0)
 
 
 def _bits(value: Any) -> int:

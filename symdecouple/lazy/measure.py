@@ -57,4 +57,5 @@ class Measure(Bins):
         """Take in a chunk that the first pass has seen."""
         for piece, _, _ in pieces_of(chunk, self._nan_policy):
             if piece is not None:
-                self.add(piece.values, piece.base)
+                ends = piece.at_low * (piece.low == self.frame.low), piece.at_high * (piece.high == self.frame.high)
+                self.add(piece.values, piece.base, ends if piece.base else None)

@@ -22,6 +22,7 @@ from symdecouple.numeric.moments.levels import (
     standardized_reference,
     standardized_rows,
 )
+from symdecouple.numeric.moments.skewness_root import orthokurtosis_rows
 from symdecouple.numeric.moments.ties import why_unreachable
 from symdecouple.numeric.samples.batch import FloatArray, NanPolicy
 from symdecouple.stats.shape import in_convention
@@ -110,8 +111,12 @@ def decoupled_of(state: MomentState, measure: Measure | None, asked: Asked) -> t
         counts = measure.frame.counts
         why = None if measure.frame.is_two_valued else why_unreachable(*counts, goal[3] if order > 3 else 0.0)
         if why is None:
-            found, refusals = standardized_rows(measure.matrix(), order, goal)
-            values[3:], why = found[0, 3:], refusals.get(0)
+            if asked.name == "orthokurtosis":
+                answer = orthokurtosis_rows(measure.matrix())
+                values[3], why = answer.values[0], answer.refusals.get(0)
+            else:
+                found, refusals = standardized_rows(measure.matrix(), order, goal)
+                values[3:], why = found[0, 3:], refusals.get(0)
         outcome = why or outcome
     return _in_convention(raw_moments(values[None, :order], centre, unit, goal)[0], outcome, state, asked)
 

@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.moments.matched import MatchedRows, matched_rows
+from symdecouple.numeric.moments.out_of_reach import fallen_together
 from symdecouple.numeric.moments.power_sums import place_and_scale
+from symdecouple.numeric.moments.ties import unreachable_row
 from symdecouple.numeric.samples.batch import (
     COMPUTED,
     SINGLE,
@@ -33,7 +35,7 @@ from symdecouple.numeric.samples.batch import (
     normalized_axes,
 )
 from symdecouple.numeric.samples.exact_means import exact_rows
-from symdecouple.numeric.samples.intake import Numbers, check_choice, missing_entries, take_numbers
+from symdecouple.numeric.samples.intake import Numbers, check_choice, missing_entries, shifted_exactly, take_numbers
 from symdecouple.numeric.samples.weights import WeightRows, present_in
 from symdecouple.shown import Shown
 from symdecouple.stats.columns import asked_correlation, with_correlation
@@ -218,13 +220,21 @@ def match(
         answer = Answer("match", shape, frames=4, columns=2 * n_samples + 2)
         fill(answer, given, axes, partial(_laid_open, width=n_samples), nan_policy, weighed)
         present = _present(given, axes, weighed)
+        exact = {}
         for i, *exactly in exact_rows(answer, given, axes, weighed):
-            answer.values[i, -2:] = exactly
+            answer.values[i, -2:], exact[i] = exactly, as_rows(given.array, axes)[i][present[i]]
     if len(asked) == 1 and correlation is None:
         _lay_singles(answer, as_rows(given.array, axes), present)
     is_plain = len(given.array.shape) == 2 and len(axes) == 1 and weighed is None and bool(present.all())
     goal = None if correlation is None else asked_correlation(correlation, len(present), is_plain)
+    if weighed is None and len(asked) > 2 and asked[2] is not None:
+        counted = {i: unreachable_row(row, asked[2][i]) for i, row in exact.items()}
+        answer.refusals.update((i, why) for i, why in counted.items() if why is not None)
+        exact = {i: row for i, row in exact.items() if i not in answer.refusals}
     done, reached = _matched(answer, present, asked, weights is not None), None
+    for i in exact.keys() & answer.refusals.keys():
+        if (shifted := shifted_exactly(exact[i])) is not None:
+            answer.refusals[i] = fallen_together(exact[i], shifted[0], answer.refusals[i])
     if correlation is not None:
         done, reached = with_correlation(done, answer.values[:, :n_samples], answer.values[:, -2:], asked, goal)
         answer.refusals.update(done.refusals)

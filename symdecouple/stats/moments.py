@@ -156,7 +156,7 @@ def decoupled_moments(
     """
     order = _order(order)
     goal = _reference(reference, order)
-    centre, _, _ = standardized_reference(goal)
+    centre, _, standardized = standardized_reference(goal)
 
     size = getattr(a, "size", 0)  # elements of an array; other containers are left to NumPy
     compiled = KERNELS.are_wanted(int(size) if isinstance(size, int | np.integer) else 0)
@@ -169,7 +169,8 @@ def decoupled_moments(
         from symdecouple.numeric.perturbing import as_perturbation
 
         perturbation = as_perturbation(perturb)
-    orders = Orders("decoupled_moments", order, axis, nan_policy, keepdims, on_refusal, centre**2, perturbation)
+    orders = Orders("decoupled_moments", order, axis, nan_policy, keepdims, on_refusal, centre**2, perturbation,
+                    standardized[3] if order > 3 else None)
     return orders.reduce(a, weights, kernel)
 
 

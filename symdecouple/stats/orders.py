@@ -15,6 +15,7 @@ import numpy as np
 
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.moments.out_of_reach import fallen_together
+from symdecouple.numeric.moments.ties import unreachable_row
 from symdecouple.numeric.samples.batch import (
     Answer,
     Axis,
@@ -29,7 +30,7 @@ from symdecouple.numeric.samples.batch import (
 from symdecouple.numeric.samples.exact_means import put_exact
 from symdecouple.numeric.samples.intake import Numbers, shifted_exactly
 from symdecouple.numeric.samples.kinds import Values
-from symdecouple.numeric.samples.weights import WeightRows
+from symdecouple.numeric.samples.weights import WeightRows, present_in
 
 if TYPE_CHECKING:  # loads SciPy
     from symdecouple.numeric.perturbing import Perturbation
@@ -71,6 +72,7 @@ class Orders:
     """As `reduce_rows`, for kernels of `order` values a sample, mean and variance first.
 
     `added` to the variance is the square of the mean of the reference. Refused samples are tried with `perturbation`.
+    `skewness` is where samples are brought to, if they are.
     """
 
     name: str
@@ -81,6 +83,7 @@ class Orders:
     on_refusal: OnRefusal
     added: float = 0.0
     perturbation: Perturbation | None = None
+    skewness: float | None = None
 
     def reduce(self, a: Any, weights: Any, kernel: Kernel) -> Values:
         """Apply the kernel to every sample."""
@@ -89,11 +92,12 @@ class Orders:
 
         def after(answer: Answer, given: Numbers, axes: tuple[int, ...], weighed: WeightRows | None) -> None:
             put_exact(answer, given, axes, weighed, self.order, self.added)
-            if weighed is None and given.masked is None and given.array.dtype.kind in "iuO":
-                rows = as_rows(given.array, axes)
+            if weighed is None and answer.refusals and given.array.dtype.kind in "iuO":
+                rows, present = as_rows(given.array, axes), present_in(given, axes, None)
                 for i, seen in answer.refusals.items():
-                    if (shifted := shifted_exactly(rows[i])) is not None:
-                        answer.refusals[i] = fallen_together(rows[i], shifted[0], seen)
+                    if (shifted := shifted_exactly(row := rows[i][present[i]])) is not None:
+                        counted = None if self.skewness is None else unreachable_row(row, self.skewness)
+                        answer.refusals[i] = counted or fallen_together(row, shifted[0], seen)
             if self.perturbation is not None and answer.refusals:
                 from symdecouple.stats.perturbed import try_perturbed
 

@@ -254,3 +254,41 @@ def test_what_is_finite_but_beyond_float64_is_not_called_infinite(path: Any) -> 
         PLAN.denormalize(z, wanted)
     _, outcomes = PLAN.denormalize(z[:2], wanted[:2], on_refusal="return")
     assert [o.reason for o in outcomes] == ["no target", ""]
+
+
+FAR = 2**60 + 8
+TIED = [[3, 14, 20, FAR, FAR, FAR], [3, 3, 3, FAR, FAR + 1, FAR + 2], [0, 1, 2, FAR, FAR, FAR, FAR]]
+
+
+@pytest.mark.parametrize("unit", [1, Fraction(1, 3), -1])
+@pytest.mark.parametrize("sample", TIED)
+def test_ties_are_counted_before_entries_are_rounded(sample: list[int], unit: Any) -> None:
+    """Theorem C: a skewness of zero is a limit where an end has half of the values, and is none where it has more."""
+    given = np.array([unit * v for v in sample])
+    most = max(sample.count(min(sample)), sample.count(max(sample)))
+    expected = "limit only" if 2 * most == len(sample) else "no zero-skew point"
+    masked = np.ma.masked_array([*given, 5 * unit], mask=[0] * len(sample) + [1])
+    values, times = np.unique(given, return_counts=True)
+    quiet: Any = {"on_refusal": "return"}
+    others = sd.decouple(raw_moments(4), path="relaxed"), sd.decouple(standardized_moments(4))
+    for plan, kinds in ((PLAN, ({}, {"dps": 20}, {"dps": 40})), *((other, ({},)) for other in others)):
+        for options in kinds:
+            ways = [getattr(plan, name)(given, **options, **quiet) for name in ("transform", "normalize", "gradients")]
+            assert {found[1][0].reason for found in ways} == {expected}
+            assert mpmath.isfinite(ways[0][0][2]) and np.isnan(np.array([*ways[0][0][3:], *ways[1][0]], float)).all()
+    samples = (given, {}), (masked, {}), (values, {"weights": times}), (values, {"weights": times / 2})
+    for call in (PLAN.transform, PLAN.normalize, PLAN.gradients, sd.stats.decoupled_moments, sd.stats.orthokurtosis):
+        for some, options in samples:
+            assert call(some, **options, **quiet)[1][0].reason == expected
+    assert sd.stats.match(given, skewness=0, **quiet)[1][0].reason == expected
+
+
+def test_what_comes_to_one_number_is_not_said_to_be_tied() -> None:
+    """No end has half of these values: in 50 digits they have a level 3, float64 alone rounds three of them to one."""
+    sample = np.array([3, 14, 20, FAR, FAR + 1, 2 * FAR])
+    masked, halves = np.ma.masked_array([*sample, 5], mask=[0] * 6 + [1]), np.full(6, 0.5)
+    for call in (PLAN.transform, PLAN.normalize, PLAN.gradients, sd.stats.decoupled_moments):
+        for some, options in ((sample, {}), (masked, {}), (sample, {"weights": halves})):
+            assert call(some, on_refusal="return", **options)[1][0].reason == "beyond float64"
+    assert sd.stats.match(sample, skewness=0, on_refusal="return")[1][0].reason == "beyond float64"
+    assert abs(sd.stats.orthokurtosis(sample) - float(PLAN.transform(sample, dps=50)[3])) < 1e-13

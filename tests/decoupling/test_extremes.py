@@ -193,3 +193,31 @@ def test_own_values_that_float64_lacks_are_said() -> None:
     assert not np.isfinite(values[:2, 1]).any() and values[:, 0] == pytest.approx(5.4 * np.array([1e-200, 1e200, 1]))
     _, (outcome,) = sd.decouple([Mean(sp.log(x))], [0]).own_values([-1, 2, 3], on_refusal="return")
     assert outcome.reason == "not finite"
+
+
+@pytest.mark.parametrize(("feature", "exponent"), [
+    (1 / x, -200), (1 / x, 200), (x**-2, -110), (x**-2, -200), (x**-2, 200), (sp.sqrt(1 + x**2) / x, -200)])
+def test_gradients_beyond_float64_are_out_of_range(feature: sp.Expr, exponent: int) -> None:
+    """Their digits are there with dps=, by the derivative of the summand; at 0, where there are none, nothing changes.
+    """
+    plan, slope = sd.decouple([Mean(feature)], [1]), sp.lambdify(x, sp.diff(feature, x), "mpmath")
+    rows = [float(f"{v}e{exponent}") for v in (1, 2, 5)], [float(f"1e{exponent}")] * 3, [1.0, 2.0, 4.0]
+    found, outcomes = plan.gradients(rows, on_refusal="return")
+    assert [outcome.reason for outcome in outcomes] == ["out of range", "out of range", ""]
+    assert np.isnan(found[:2]).all() and np.isfinite(found[2]).all()
+    precise = plan.gradients(rows[0], dps=20)[0]
+    expected = [slope(mpmath.mpf(v)) / 3 for v in rows[0]]
+    assert all(abs(a / b - 1) < 1e-12 for a, b in zip(precise, expected, strict=True))
+    outside, (told,) = plan.gradients([0.0, *rows[0]], on_refusal="return")
+    assert told.reason == "not finite" and np.isnan(outside).all()
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e-310])
+@pytest.mark.parametrize("features", [
+    M[1:5], M[2:5:2], [M[1], M[2] - M[1] ** 2, M[3]], [Mean(LOW(x) ** 2), Mean(HIGH(x) ** 2)]], ids=len)
+def test_samples_too_small_to_be_normalized_are_not_normalized(features: list[Any], unit: float) -> None:
+    """Second moments near 1e-400 are not 1: float64 has 0 of them, which is not 1 either."""
+    plan, row = sd.decouple(features), STEPS * unit
+    for dps in (None, 20):
+        _, (outcome,) = plan.denormalize(row, np.ones(len(features)), dps=dps, on_refusal="return")
+        assert outcome.reason == "not normalized"

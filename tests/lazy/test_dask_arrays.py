@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 import symdecouple as sd
 from symdecouple import lazy, stats
@@ -64,6 +67,25 @@ def test_a_sample_axis_in_chunks_is_reduced(function: Callable[..., Any]) -> Non
             assert found.shape == np.shape(expected) and found.dtype == np.float64
             if not keepdims:
                 np.testing.assert_allclose(found.compute(), expected, rtol=error, atol=error)
+
+
+@pytest.mark.parametrize("chunks", [2, 3, 4])
+@pytest.mark.parametrize("unit", [1, Fraction(1, 3), -1])
+@pytest.mark.parametrize("ends", [(0, 0), (1, 7), (1, 2**40)])
+def test_numbers_that_a_chunk_rounds_to_an_end(ends: tuple[int, int], unit: Any, chunks: int) -> None:
+    """20 beside 2**60 leaves the last bits of a difference: what is near the end is not the end."""
+    array = np.array([unit * v for v in (3, 14, 20, 2**60 + 8, *(2**60 + 8 + end for end in ends))])
+    precise, (outcome,) = PLAN.transform(array, dps=50, on_refusal="return")
+    lazy_array = da.from_array(array, chunks=chunks)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        found = stats.orthokurtosis(lazy_array).compute()
+        moments = stats.decoupled_moments(lazy_array, order=4).compute()
+    assert_allclose(found, float(precise[3]), rtol=1e-13)
+    assert_allclose(moments[:3], precise[:3].astype(float), rtol=1e-14, atol=1e-15)
+    assert outcome.reason == ("limit only" if np.isnan(found) else "")
+    assert len(told) == int(np.isnan(found)) + int(np.isnan(moments[3]))
+    assert all(("limit only" if np.isnan(found) else "came to one number") in str(note.message) for note in told)
 
 
 @pytest.mark.parametrize(("function", "options"), [

@@ -124,6 +124,12 @@ class MomentRoute(Route):
         lost = np.flatnonzero(~np.isfinite(found.values).all(axis=(1, 2)))
         return found.values, {**dict.fromkeys(lost.tolist(), _NO_SLOPE), **found.refusals}
 
+    def skewness(self, targets: Sequence[Any]) -> float:
+        """Return the skewness of level 3."""
+        point = self._point(tuple(targets[:3]))
+        assert point is not None
+        return point[2]
+
     def _features(self, found: Array, point: Sequence[float]) -> Array:
         return np.array([self._feature(k, point, found[:, k - 1]) for k in range(1, self.count + 1)]).T
 

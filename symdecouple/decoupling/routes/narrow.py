@@ -10,7 +10,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from symdecouple.decoupling.routes.route import AtLevel, Route, each_row, placed, rows_left
+from symdecouple.decoupling.routes.route import AtLevel, Route, are_two, each_row, placed, rows_left
 from symdecouple.errors import Outcome
 from symdecouple.families.filter_moments import FilterMoments, recognize_filter_moments
 from symdecouple.families.moments import MomentCoordinates
@@ -148,16 +148,23 @@ class NarrowRoute(Route):
             kept[r] = found
             return found.values, found.residual, found.error
 
-        stopped: dict[int, Outcome] = {}
-        return replace(each_row(rows, targets, one), back=lambda c: _carried(kept, c, stopped), stopped=stopped)
+        at, stopped = each_row(rows, targets, one), dict[int, Outcome]()
+        skewed = at.values if k == 3 and self.moments is not None else None
+        return replace(at, back=lambda c: _carried(kept, c, stopped, skewed), stopped=stopped)
 
 
-def _carried(paths: dict[int, PreciseImposed], covectors: Array, stopped: dict[int, Outcome]) -> tuple[Array, Array]:
-    """Carry gradients (c, R, N) back, row by row; those that are not finite stay so. Note why rows stop."""
+def _carried(paths: dict[int, PreciseImposed], covectors: Array, stopped: dict[int, Outcome], skewed: Array | None
+             ) -> tuple[Array, Array]:
+    """Carry gradients (c, R, N) back, row by row; those that are not finite stay so. Note why rows stop.
+
+    Two values stay where their skewness is the target; `skewed` are the rows at its level.
+    """
     out, error = np.full(covectors.shape, mpmath.nan, dtype=object), np.zeros(covectors.shape[1], dtype=object)
     for r, path in paths.items():
         there = [j for j, c in enumerate(covectors[:, r]) if all(mpmath.isfinite(v) for v in c)]
-        if there:
+        if skewed is not None and there and all(are_two(skewed[r], covectors[j, r]) for j in there):
+            out[there, r] = 0 * covectors[there, r]
+        elif there:
             pulled = pullback_mp(path, covectors[there, r])
             out[there, r], error[r] = pulled.covectors, pulled.error if pulled.outcome.ok else mpmath.inf
             if not pulled.outcome.ok:

@@ -18,6 +18,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
+from symdecouple.decoupling.motions.motion import largest, unit
 from symdecouple.decoupling.motions.orbit import Moved, OrbitMotion, Unreachable
 from symdecouple.errors import Outcome
 from symdecouple.families.moments import MomentCoordinates
@@ -27,7 +28,7 @@ from symdecouple.numeric.precision.certain_refusals import judged_by_ties
 from symdecouple.numeric.precision.collocation import NoSlope, finite
 from symdecouple.numeric.precision.path import size, spread
 
-__all__ = ["Answers", "AtLevel", "OrbitRoute", "Route", "each_row", "off", "placed", "rows_left"]
+__all__ = ["Answers", "AtLevel", "OrbitRoute", "Route", "are_two", "each_row", "off", "placed", "rows_left"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +143,13 @@ class OrbitRoute(Route):
 
         def back(covectors: Array) -> tuple[Array, Any]:
             out = np.full(covectors.shape, np.nan, dtype=rows.dtype)
+            is_skewness = k == 3 and self.moments is not None
             for r, moved in found.items():
+                flat = np.array([is_skewness and are_two(moved.values, each) for each in covectors[:, r]])
+                out[flat, r] = 0 * covectors[flat, r]
                 with suppress(ZeroDivisionError), np.errstate(all="ignore"):  # dependent generators: NaN
                     fields = self.motion().generators(moved.values, k)
-                    out[:, r] = [moved.slope * off(each, fields) for each in covectors[:, r]]
+                    out[~flat, r] = [moved.slope * off(each, fields) for each in covectors[~flat, r]]
             return out, 0
 
         return replace(each_row(rows, targets[:k], one), back=back)
@@ -192,6 +196,19 @@ def placed(part: Array, which: Array, others: Any) -> Array:
     out: Array = others.copy()
     out[which] = part
     return out
+
+
+def are_two(row: Array, covector: Array) -> bool:
+    """True for two values, and a gradient that is one number at each.
+
+    They are a saddle of the skewness: samples nearby, h away, come to one h away, where a function with this gradient,
+    and mean and variance as they are, changes by h^2. So it has the gradient 0 as a function of the samples.
+    """
+    is_low = row == row.min()
+    if not (is_low | (row == row.max())).all():
+        return False
+    parts = [covector[some] for some in (is_low, ~is_low)]
+    return bool(max(part.max() - part.min() for part in parts) <= unit(row) ** 0.5 * largest(covector))
 
 
 def off(vector: Array, fields: Array) -> Array:

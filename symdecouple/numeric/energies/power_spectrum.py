@@ -21,11 +21,13 @@ from numpy.typing import NDArray
 from symdecouple.numeric.energies.eigenvalues import EPS
 from symdecouple.numeric.energies.frequencies import Bands
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
+from symdecouple.numeric.samples.matrix import BoolArray
 
 __all__ = ["Spectrum"]
 
 _MODEST = 128  # exponents of signals whose powers and products are far from the ends of the range of floats
 _HIGHEST = 1022  # exponent of 2
+_TAKEN = 1e-12  # of the power: half of the digits of a signal
 _FAR = 300.0  # exponents of e up to which factors need no unit
 
 
@@ -72,7 +74,7 @@ class Spectrum:
             transforms[largest == least] = 0
         else:
             transforms[bands.grid.zero] = size * means + size * rest
-        shares, total = _shares(bands, transforms, ceiling)
+        shares, total = _shares(bands, transforms, ceiling, largest == least)
         with np.errstate(divide="ignore"):
             log_power = np.log(total) + 2 * math.log(2) * exponents - 2 * math.log(size)
         return cls(bands, transforms, exponents, shares, log_power,
@@ -138,13 +140,21 @@ class Spectrum:
         return transforms
 
 
-def _shares(bands: Bands, transforms: NDArray[np.complex128], ceiling: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _shares(bands: Bands, transforms: NDArray[np.complex128], ceiling: FloatArray, is_equal: BoolArray
+            ) -> tuple[FloatArray, FloatArray]:
     """Shares of the power, 0 where it is rounding of transforms, and its sum.
 
-    Of the largest one beside that at frequency zero, which transforms do not mix with the others, or of `ceiling`.
+    Of the largest one beside that at frequency zero, which transforms do not mix with the others, or of `ceiling`; but
+    where that would take a signal that varies away, its samples are what they are.
     """
     shares = bands.powers(transforms)
-    floor = _rounding(bands.grid.size) * np.maximum(ceiling, shares[:, 1:].max(axis=1, initial=0))
+    others, rounding = shares[:, 1:], _rounding(bands.grid.size)
+    largest = others.max(axis=1, initial=0)
+    floor = rounding * np.maximum(ceiling, largest)
+    far = np.flatnonzero((ceiling > largest) & ~is_equal)
+    hidden = np.sum(others[far], axis=1, where=others[far] <= floor[far, None])
+    far = far[hidden > _TAKEN * others[far].sum(axis=1)]
+    floor[far] = rounding * largest[far]
     shares[shares <= floor[:, None]] = 0
     total = shares.sum(axis=1)
     shares /= np.where(total > 0, total, 1)[:, None]

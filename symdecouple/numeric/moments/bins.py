@@ -148,12 +148,19 @@ class Bins:
         self.frame = frame
         self._sums = PowerSums.empty(2 * NODES - 1, 4 * SIDE + 1)
 
-    def add(self, values: NDArray[Any], base: Fraction | int = 0) -> None:
-        """Take in the numbers base + values, which lie between the ends."""
+    def add(self, values: NDArray[Any], base: Fraction | int = 0, at_ends: tuple[int, int] | None = None) -> None:
+        """Take in the numbers base + values, which lie between the ends; `at_ends` says how many of them are there,
+        where rounding of the values put more."""
         begin, width = self.frame.edges()
         for i in range(0, len(values), BLOCK):
             part = values[i : i + BLOCK].astype(np.float64)
             self._sums.merge(_sums_in_bins(self.frame, part, base, begin, 2 / width))
+        ends = (self.frame.low, 0), (self.frame.high, 3 * SIDE)
+        for (end, nearest), count in zip(ends, at_ends or (), strict=False):
+            is_end = np.ldexp(values, -self.frame.exponent) == self.frame.scaled(end - base)
+            others = np.count_nonzero(is_end) - count
+            self._sums.sums[:, nearest] += others * (-1.0) ** np.arange(2 * NODES)
+            self._sums.sums[0, -1] -= others
 
     def merge(self, other: Bins) -> None:
         """Take in what other bins have seen."""

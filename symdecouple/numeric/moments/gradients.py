@@ -37,7 +37,7 @@ _CHUNK = 2**15  # numbers differentiated together: fewer leave calls dearer than
 _RESOLVED = np.array([[1e-10], [1e-20]])  # D_2/h_4 and D_3/h_6 at level 3: the skewness leaves 1e-15/D_2 open, p_3
 # is rounded by 1e-16
 _CRITICAL = Outcome(False, "critical point", "two values are a critical point of the skewness: there is no gradient of "
-                    "order 4 and above")
+                    "order 5 and above")
 _LOST = Outcome(False, "beyond float64", "some values are so near to each other beside the others that float64 does "
                 "not tell them apart at level 3: gradients of order 4 and above are lost; tie them, or use dps=")
 
@@ -155,9 +155,11 @@ def _above_three(
             found[k - 3 :, which] = pullback(followed, found[k - 3 :, which])
     project(z, found, 3, share, out=found)
     found *= ladder.skew.slope
-    refusals = _unresolved(rows, ladder, share) | ladder.refusals
-    found[:, [i for i, outcome in refusals.items() if outcome in (_CRITICAL, _LOST)]] = np.nan
-    return ladder, refusals, found
+    lost = _unresolved(rows, ladder, share)
+    found[:, list(lost)] = np.nan
+    two = [i for i, outcome in lost.items() if outcome is _CRITICAL and i not in ladder.skew.refusals]
+    found[0, two] = 0  # the least value that order 4 has beside this skewness
+    return ladder, {i: o for i, o in lost.items() if order > 4 or o is not _CRITICAL} | ladder.refusals, found
 
 
 def _unresolved(rows: FloatArray, ladder: Ladder, share: Weights) -> dict[int, Outcome]:

@@ -29,10 +29,11 @@ from symdecouple.numeric.moments.growth import ALLOWED, SURELY
 from symdecouple.numeric.moments.hankel import Weights
 from symdecouple.numeric.moments.moment_path import RTOL, Followed, follow
 from symdecouple.numeric.moments.moment_path_kernel import CompiledLevels
-from symdecouple.numeric.moments.out_of_reach import fallen_together
+from symdecouple.numeric.moments.out_of_reach import by_rounding, fallen_together
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, mean_power, place_and_scale
 from symdecouple.numeric.moments.skewness_flow import Skewed, impose_skewness
 from symdecouple.numeric.moments.skewness_kernel import compiled_impose_skewness
+from symdecouple.numeric.moments.ties import has_merged, unreachable_as_given
 from symdecouple.numeric.samples.batch import FloatArray, IntArray, RowValues, SampleMatrix
 
 __all__ = [
@@ -214,6 +215,10 @@ def standardized_rows(
     constant = matrix.low == matrix.high
     refusals = {int(i): ZERO_VARIANCE for i in np.flatnonzero(constant)} if order > 2 else {}
     which = np.flatnonzero(~constant) if order > 3 else np.empty(0, dtype=np.intp)
+    is_rounded = len(which) and not (matrix.ties is None and matrix.ends is None)
+    if is_rounded:
+        counted = unreachable_as_given(matrix, goal[3])
+        refusals, which = {**refusals, **counted}, np.setdiff1d(which, list(counted))
     if order > 4 and matrix.weights is None and matrix.values.shape[1] >= _BINNED[compiled]:
         which = np.array([i for i in which.tolist() if not _fill_binned(matrix, i, order, goal, values, refusals)],
                          dtype=np.intp)
@@ -222,7 +227,9 @@ def standardized_rows(
         ladder = climb(_taken(matrix.values, which), order, goal, weights=weights,
                        compiled=compiled and weights is None)
         values[which, 3:] = ladder.moments[4:].T
-        refusals.update((int(which[i]), outcome) for i, outcome in ladder.refusals.items())
+        merged = has_merged(matrix) if is_rounded and ladder.refusals else constant
+        refusals.update((int(which[i]), by_rounding(outcome) if merged[which[i]] else outcome)
+                        for i, outcome in ladder.refusals.items())
     return values[:, :order], refusals
 
 

@@ -35,6 +35,8 @@ from symdecouple.numeric.samples.batch import FloatArray, IntArray
 __all__ = ["influence_before", "project", "project_influence", "pullback"]
 
 _BLOCK = 8192  # products summed at a time, as in `hankel`
+_DEPENDENT = 2.0**-92  # D_2/h_4 of two values: rounding, squared
+_IN_SPAN = 1e-8  # what may be left of a covector in the span: half of the digits
 
 
 def pullback(followed: Followed, covectors: FloatArray) -> FloatArray:
@@ -100,15 +102,20 @@ def project(
 ) -> FloatArray:
     """Covectors (c, R, N) less their part in span {1, z, .., z^(k-1)}, the gradients of moments 1..k.
 
-    They may be `out` themselves; nothing else as long as a row is made.
+    They may be `out` themselves; nothing else as long as a row is made. Two values are a saddle of the skewness: of
+    covectors that are one number at each nothing is left for k = 3, and others have no gradient: NaN.
     """
-    basis, _ = orthogonal_basis(z, k, weights)
+    basis, means = orthogonal_basis(z, k, weights)
     out = np.empty_like(covectors) if out is None else out
     shares = _means_of_products(covectors, lambda part: basis.polynomials(z[:, part]), weights)
+    two = np.flatnonzero(basis.norm[-1] <= _DEPENDENT * means[-1]) if k == 3 else np.empty(0, dtype=np.intp)
+    basis.norm[-1, two], size = np.inf, np.abs(covectors[:, two]).max(axis=-1)
     shares /= basis.norm.T[:, None]
     for part in _parts(z.shape[1]):
         along = shares @ basis.polynomials(z[:, part]).swapaxes(0, 1)
         np.subtract(covectors[:, :, part], along.swapaxes(0, 1), out=out[:, :, part])
+    if two.size:
+        out[:, two] = np.where(np.abs(out[:, two]).max(axis=-1) <= _IN_SPAN * size, 0.0, np.nan)[:, :, None]
     return out
 
 

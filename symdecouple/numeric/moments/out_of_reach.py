@@ -18,8 +18,8 @@ from symdecouple.numeric.moments.kurtosis_ends import kurtosis_ends_of_any, leas
 from symdecouple.numeric.moments.tied_range import Reach, reach_of_any, reach_of_counts, smallest_size
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
-__all__ = ["beyond_any_sample", "comes_to", "end_before", "fallen_together", "groups_of", "needed", "refused_kurtosis",
-           "unattainable", "why_out_of_reach"]
+__all__ = ["beyond_any_sample", "by_rounding", "comes_to", "end_before", "fallen_together", "groups_of", "needed",
+           "refused_kurtosis", "unattainable", "why_out_of_reach"]
 
 _WHATEVER = "whatever the ties"
 _BY_TIES = {"critical point", "limit only", "moment not attainable", "no zero-skew point", "not attainable",
@@ -150,7 +150,13 @@ def fallen_together(row: Any, moved: Any, seen: Outcome, digits: str = "float64"
     >>> why.reason
     'beyond float64'
     """
-    if seen.reason not in _BY_TIES or _WHATEVER in seen.detail or len(np.unique(moved)) >= len(np.unique(row)):
+    is_other = (told := by_rounding(seen, digits)) is not seen and len(np.unique(moved)) < len(np.unique(row))
+    return told if is_other else seen
+
+
+def by_rounding(seen: Outcome, digits: str = "float64") -> Outcome:
+    """Return why a sample was refused of which values came to one number."""
+    if seen.reason not in _BY_TIES or _WHATEVER in seen.detail:
         return seen
     return Outcome(False, f"beyond {digits}", "values of the sample are so near to each other that they came to one "
                    "number on the way; tie those that are meant to be equal, or take more digits (dps= of a plan)")

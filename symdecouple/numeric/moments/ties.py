@@ -8,19 +8,22 @@ matter; near an end they are added as integers, in units of the last bit of the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from symdecouple.errors import Outcome
 from symdecouple.numeric.moments.attainable import beyond_end, skewness_interval
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE
+from symdecouple.numeric.samples.intake import fractions_of
 from symdecouple.numeric.samples.matrix import BoolArray, FloatArray, IntArray, SampleMatrix
 
-__all__ = ["Tied", "Ties", "count_ties", "exact_sum", "is_clear", "ties_of", "why_unreachable"]
+__all__ = ["Tied", "Ties", "count_ties", "exact_sum", "has_merged", "is_clear", "ties_of", "unreachable_as_given",
+           "unreachable_row", "unreachable_rows", "why_unreachable"]
 
 Tied: TypeAlias = Any  # int, or Fraction of the weight
 
@@ -101,6 +104,46 @@ def ties_of(matrix: SampleMatrix) -> Ties:
 
     two = np.asarray((is_low | is_high | ~counts).all(axis=1) & ~(is_low & is_high).any(axis=1))
     return Ties(weights.sum(axis=1, where=is_low), weights.sum(axis=1, where=is_high), weights.sum(axis=1), two, exact)
+
+
+def unreachable_as_given(matrix: SampleMatrix, target: float) -> dict[int, Outcome]:
+    """Why rows do not move to a skewness by their ties, as they were counted before rounding; two values aside."""
+    ties = ties_of(matrix)
+    found = ties.unreachable(np.full(len(matrix.low), target))
+    return {i: why for i, why in found.items() if not ties.two_valued[i]}
+
+
+def has_merged(matrix: SampleMatrix) -> BoolArray:
+    """Rows of which rounding put more at an end than was there."""
+    given, rounded = ties_of(matrix), ties_of(replace(matrix, ties=None, ends=None))
+    return np.asarray((given.at_low != rounded.at_low) | (given.at_high != rounded.at_high))
+
+
+def unreachable_rows(rows: NDArray[Any], target: Any) -> dict[int, Outcome]:
+    """`unreachable_row` of those rows (R, N) that have a reason."""
+    left = np.arange(len(rows))
+    if rows.dtype != object and rows.size:
+        low, high = (np.count_nonzero(rows == end[:, None], axis=1) for end in (rows.min(axis=1), rows.max(axis=1)))
+        with np.errstate(all="ignore"):
+            left = np.flatnonzero(~is_clear(low, high, rows.shape[1], float(target)))
+    found = {i: unreachable_row(rows[i], target) for i in left.tolist()}
+    return {i: why for i, why in found.items() if why is not None}
+
+
+def unreachable_row(row: NDArray[Any], target: Any) -> Outcome | None:
+    """Why a sample of exact numbers of any kind, (N,), three of them distinct, cannot come to a skewness, by counting
+    its ties; None where it can, and where rounding of the target decides.
+
+    >>> unreachable_row(np.array([3, 14, 20, 2**60, 2**60, 2**60]), 0).reason
+    'limit only'
+    """
+    values, near = np.array(fractions_of(row) or (0,), dtype=object) if row.dtype == object else row, float(target)
+    around = [near] if near == target else [np.nextafter(near, -np.inf), np.nextafter(near, np.inf)]
+    low, high = (int(np.count_nonzero(values == end)) for end in (values.min(), values.max()))
+    if low + high >= len(values):
+        return None
+    found = [why_unreachable(low, high, len(values), float(beside)) for beside in around]
+    return found[0] if all(found) else None
 
 
 def exact_sum(weights: FloatArray) -> Fraction:

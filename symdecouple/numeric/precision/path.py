@@ -215,7 +215,8 @@ class _Path:
     def _gap(self, y: Array) -> Any:
         gaps = [(abs(a - b), abs(b)) for a, b in zip(self.values(y), self.level.goals()[0], strict=True)]
         slopes, unit = [size(v) for v in self.gradients(y)], spread(y)
-        return max(gap and gap / (value + slope * unit) for (gap, value), slope in zip(gaps, slopes, strict=True))
+        sizes = [value + slope * unit for (_, value), slope in zip(gaps, slopes, strict=True)]
+        return max(gap and (gap / unit if unit else mpmath.inf) for (gap, _), unit in zip(gaps, sizes, strict=True))
 
     def values(self, y: Array) -> Array:
         """Return the first k features, (k,)."""

@@ -50,6 +50,24 @@ def test_a_bank_without_gain_at_zero_does_not_feel_an_offset() -> None:
         np.testing.assert_allclose(other, one, rtol=1e-13)
 
 
+@pytest.mark.parametrize("offset", [1e12, 1e14, -1e15, 1e16])
+@pytest.mark.parametrize("n", [64, 75])
+def test_samples_far_from_zero_are_what_they_are(n: int, offset: float) -> None:
+    """Noise that float64 rounds coarsely beside its mean has power at all frequencies, as it has without the mean."""
+    far = offset + np.random.default_rng(n).normal(size=n)
+    near = far - offset  # exact
+    energies = bank(TAPS[1:], n)
+    one, other = (energies.decouple(row[None], np.ones(2)).values for row in (far, near))
+    np.testing.assert_allclose(one, other, rtol=1e-12)
+    moved, expected = (energies.normalize(row[None], np.ones(2)).values for row in (far, near))
+    np.testing.assert_allclose(moved - offset, expected, atol=4 * abs(np.spacing(offset)))
+    with_dc = bank(TAPS, n).decouple(far[None], np.ones(3))
+    assert not with_dc.refusals and with_dc.values[0, 0] == pytest.approx(exact(far, TAPS)[0], rel=1e-13)
+    plan = sd.decouple([sd.Mean(sd.x), *(sd.Mean(sd.Filter(t)(sd.x) ** 2) for t in TAPS)])
+    floats, digits = plan.transform(far), plan.transform(far, dps=25)
+    np.testing.assert_allclose(floats, digits.astype(float), rtol=1e-12)
+
+
 @pytest.mark.parametrize("far", [1e-3, 1e-6, 1e-8, 1e-10, 1e-11])
 def test_outside_is_told_as_near_to_the_boundary_as_inside(far: float) -> None:
     square = np.array([[1.0, 1, -1, -1], [1, -1, 1, -1], [1, 1, 1, 1]])
