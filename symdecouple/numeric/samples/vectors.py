@@ -196,7 +196,7 @@ class Batch(Answer):
         return np.dtype(np.float32) if self.single and self.rows.dtype.kind != "O" else self.numbers
 
     def _room(self, shape: tuple[int, ...]) -> NDArray[Any]:
-        if self.values.shape[1:] != shape:
+        if not self.values.size:
             self.values = np.full((len(self.rows), *shape), np.nan, dtype=self._kind)
         return self.values
 
