@@ -26,7 +26,6 @@ from symdecouple.decoupling.progress import Paced, Progress, told
 from symdecouple.decoupling.routes.levels import Levels
 from symdecouple.decoupling.routes.route import Answers
 from symdecouple.errors import InvalidInput, Outcome
-from symdecouple.families.moments import MomentCoordinates
 from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.kernels.compile import as_part_of
@@ -56,8 +55,8 @@ Compute: TypeAlias = Callable[[Levels, Array, Sequence[Any], Array], Answers]
 class Running:
     """One call of a plan: `compute` is asked about the rows of a batch, which become features, or samples again.
 
-    The shape of an answer is None where it is a sample. Rows that are done may have a file. With `moments`, samples are
-    brought to their third level.
+    The shape of an answer is None where it is a sample. Rows that are done may have a file. `has_third` tells that
+    samples are brought to their third level.
     """
 
     choice: Choice
@@ -69,7 +68,7 @@ class Running:
     dps: int | None
     compute: Compute
     checkpoint: Checkpoint | None = None
-    moments: MomentCoordinates | None = None
+    has_third: bool = False
 
     def __call__(self, on_refusal: OnRefusal, progress: Progress | None) -> Any:
         """Answer the rows; what is refused is NaN, and reported once."""
@@ -101,7 +100,8 @@ class Running:
                 rounded = np.frompyfunc(lambda v: +v, 1, 1)(result)
                 known[1] += mpmath.eps
                 result = Precise.of(rounded, self.dps, *(each.reshape(batch.shape)[()] for each in known))
-        return batch.deliver(result, on_refusal)
+        is_told = on_refusal == "return" or batch.refusals or batch.notes or batch.hint
+        return batch.deliver(result, on_refusal) if is_told else result
 
     def _portion(self, index: Array, targets: Sequence[Any]) -> Array:
         """Answer some rows, and return their residuals and errors; nothing else of what was computed is left."""
@@ -136,10 +136,10 @@ class Running:
 
     def _counted(self, index: Array, targets: Sequence[Any]) -> dict[int, Outcome]:
         """Why rows of exact numbers have no third level of moments: by their ties before they were rounded."""
-        exact = self.batch.rows if self.dps else self.batch.unrounded
-        if self.moments is None or exact is None:
+        exact, moments = self.batch.rows if self.dps else self.batch.unrounded, self.choice.moments
+        if not self.has_third or exact is None or moments is None or len(moments) < 3:
             return {}
-        target = self.moments.coordinates(targets[:3])[2]
+        target = moments.coordinates(targets[:3])[2]
         which = [r for r, i in enumerate(index.tolist()) if _is_real(target) and (self.dps or i in self.batch.means)]
         return {which[r]: why for r, why in unreachable_rows(exact[index[which]], target).items()} if which else {}
 
@@ -203,9 +203,8 @@ def answered(plan: Any, batch: Batch, shape: tuple[int, ...] | None, dps: int | 
         *plan.features, plan._order, *plan.reference, plan.path, plan.perturbation, batch.means], batch)
     applied, is_forward = plan._application.on(batch.grid), batch.name in ("transform", "normalize", "gradients")
     has_third = any(start == 3 for start, _ in applied.spans) if level is None else level > 2
-    moments = choice.moments if is_forward and has_third and len(choice.moments or ()) > 2 else None
     run = Running(choice, applied, plan.perturbation, choice.kept.get(key) or choice.levels(*key), batch, shape, dps,
-                  compute, kept, moments)
+                  compute, kept, is_forward and has_third)
     return run(on_refusal, progress)
 
 

@@ -145,11 +145,11 @@ class OrbitRoute(Route):
             out = np.full(covectors.shape, np.nan, dtype=rows.dtype)
             is_skewness = k == 3 and self.moments is not None
             for r, moved in found.items():
-                flat = np.array([is_skewness and are_two(moved.values, each) for each in covectors[:, r]])
-                out[flat, r] = 0 * covectors[flat, r]
                 with suppress(ZeroDivisionError), np.errstate(all="ignore"):  # dependent generators: NaN
                     fields = self.motion().generators(moved.values, k)
-                    out[~flat, r] = [moved.slope * off(each, fields) for each in covectors[~flat, r]]
+                    for j, each in enumerate(covectors[:, r]):
+                        is_flat = is_skewness and are_two(moved.values, each)
+                        out[j, r] = 0 * each if is_flat else moved.slope * off(each, fields)
             return out, 0
 
         return replace(each_row(rows, targets[:k], one), back=back)

@@ -31,6 +31,7 @@ _SOON, _LAST = 40, 400  # iterations before the question whether there is a solu
 _MANY = 2**12  # frequencies: fewer are searched as fast themselves
 _NEAR = 1e-2  # the residual, on few frequencies, of a start that is worth having
 _REACHED = 1e-13  # the residual of a solution, though steps along features that hardly differ may go on
+_LEAST = -700.0  # logarithm of targets beside the largest factor of a power: below, sums underflow
 _WIDE = 30.0  # e^-36 is eps: a multiplier of such a range may be on its way to a limit
 _ROUNDED, _SURE = 1e-12, 0.25  # of a sum; what rounding may do to the least weight
 _HELPS = {  # by where the targets are in the cone of all frequencies
@@ -194,6 +195,9 @@ class EnergyProblems:
             found.put(np.array([q]), tilt(problem, _LAST, found.parameters[[q]]))
         if found.converged[q] or found.residual[q] <= _REACHED:
             return None
+        if problem.log_scale[0] - found.shift[q] < _LEAST:
+            return Outcome(False, "out of range", f"level {level}: the power that is imposed is below float64 beside "
+                           "what no imposed feature sees; take that off, as the mean, or use dps=")
         return Outcome(False, "no convergence", f"level {level}: the targets are inside the cone, the iteration ended "
                        f"with a residual of {found.residual[q]:.1e}; are they almost on its boundary?")
 

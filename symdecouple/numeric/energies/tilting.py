@@ -255,10 +255,15 @@ def _reach(problems: Problems, step: FloatArray) -> FloatArray:
 
 
 def _is_lower(problems: Problems, here: Tilted, there: Tilted, step: FloatArray) -> NDArray[np.bool_]:
-    """True where F falls by enough, both sides in the larger of their units."""
+    """True where F falls by enough, both sides in the larger of their units.
+
+    As F is convex, it falls by no less than its slope at the end; rounding leaves that where frequencies of which
+    nothing is wanted have nearly all of the sum.
+    """
     unit = np.maximum(here.shift, there.shift)
     old, new = np.exp(here.shift - unit), np.exp(there.shift - unit)
     goal = _goal(problems, here) * problems.wanted
     fall = there.total * new - here.total * old - (step * goal).sum(axis=1) * old
     slope = ((here.values * problems.wanted - goal) * step).sum(axis=1) * old
-    return np.asarray(fall <= _ENOUGH * np.minimum(slope, 0))
+    ahead = ((there.values - _goal(problems, there)) * problems.wanted * step).sum(axis=1) * new
+    return np.asarray(np.fmin(fall, ahead) <= _ENOUGH * np.minimum(slope, 0))

@@ -163,7 +163,11 @@ def _lowered(search: Search, posed: Posed, q: int, most: int, a: FloatArray, her
         if not is_sure:
             unit = max(here[0], there[0])
             old, new = math.exp(here[0] - unit), math.exp(there[0] - unit)
-            is_good = there[1] * new - here[1] * old - linear * old <= _ENOUGH * min(slope, 0.0) * old
+            ahead = 0.0
+            for j in range(m):
+                ahead += (there[2 + j] * want[j] - goal[j]) * (moved[j] - a[j])
+            fall = min(there[1] * new - here[1] * old - linear * old, ahead * new)
+            is_good = fall <= _ENOUGH * min(slope, 0.0) * old
         if steps >= 0:
             radius = length * (_CHANGE if is_good else 1 / _CHANGE)
             is_too_short = is_good and longest > _NEAR and length >= longest and not by_logarithm
