@@ -31,6 +31,7 @@ _NEAR = 0.5  # max |d.w| from which on Newton's full step converges quadraticall
 _RADIUS, _CHANGE = 16.0, 4.0  # max |d.w| of the first step, and how much more or less is tried next
 _BEYOND = 2.0  # times the last step, where a full one was not enough: each brings sums nearer to a limit by a factor e
 _ENOUGH = 1e-4  # the part of the slope that a step must deliver
+_HIDDEN = 2.0**-26  # the part of all power that features may have, so that the fall of F is lost in its rounding
 _POOR = 0.1  # the residual from which on a start is worse than none
 _ACCURATE = 1e-11  # the largest residual of a solution whose digits have run out
 _RIDGE = 16 * EPS  # of a matrix with unit diagonal; keeps the step finite where features are dependent by rounding
@@ -266,4 +267,5 @@ def _is_lower(problems: Problems, here: Tilted, there: Tilted, step: FloatArray)
     fall = there.total * new - here.total * old - (step * goal).sum(axis=1) * old
     slope = ((here.values * problems.wanted - goal) * step).sum(axis=1) * old
     ahead = ((there.values - _goal(problems, there)) * problems.wanted * step).sum(axis=1) * new
-    return np.asarray(np.fmin(fall, ahead) <= _ENOUGH * np.minimum(slope, 0))
+    is_lost = (here.sizes * problems.wanted / problems.bands.largest).max(axis=1) < _HIDDEN * here.total
+    return np.asarray(np.where(is_lost, np.fmin(fall, ahead), fall) <= _ENOUGH * np.minimum(slope, 0))

@@ -30,7 +30,7 @@ _FROM = 8000  # frequencies times features of a signal from which it pays: less 
 _TABLED = 2**21  # numbers in the tables of products of lines, 16 MiB
 _TOGETHER = 2**18  # frequencies that are worked on until an interrupt is heard: some 20 ms
 _BLOCK = 1024  # frequencies whose exponentials are made together, in 8 KiB
-_NEAR, _RADIUS, _CHANGE, _BEYOND, _ENOUGH, _ACCURATE = 0.5, 16.0, 4.0, 2.0, 1e-4, 1e-11  # as in `tilting`
+_NEAR, _RADIUS, _CHANGE, _BEYOND, _ENOUGH, _HIDDEN, _ACCURATE = 0.5, 16.0, 4.0, 2.0, 1e-4, 2.0**-26, 1e-11  # as there
 _EPS = 2.0**-52  # of float64
 _ROUGHLY = 0.02  # max |d.w| of the last step to a start: as far as one of Newton's goes without sums
 _FAR, _FARTHEST = 300.0, 708.0  # exponents up to here need no unit; what float64 has
@@ -163,10 +163,13 @@ def _lowered(search: Search, posed: Posed, q: int, most: int, a: FloatArray, her
         if not is_sure:
             unit = max(here[0], there[0])
             old, new = math.exp(here[0] - unit), math.exp(there[0] - unit)
-            ahead = 0.0
+            ahead, most_power = 0.0, 0.0
             for j in range(m):
                 ahead += (there[2 + j] * want[j] - goal[j]) * (moved[j] - a[j])
-            fall = min(there[1] * new - here[1] * old - linear * old, ahead * new)
+                most_power = max(most_power, here[2 + j] * want[j] / search.bank.largest[j])
+            fall = there[1] * new - here[1] * old - linear * old
+            if most_power < _HIDDEN * here[1]:
+                fall = min(fall, ahead * new)
             is_good = fall <= _ENOUGH * min(slope, 0.0) * old
         if steps >= 0:
             radius = length * (_CHANGE if is_good else 1 / _CHANGE)
