@@ -27,7 +27,7 @@ from symdecouple.analysis.exploration.report import tables_of
 from symdecouple.analysis.exploration.sets import ExploredSet, Numbers, SetTable
 from symdecouple.analysis.exploration.tables import as_html, as_latex, as_text
 from symdecouple.calculus.closure import InvolutiveClosure, involutive_closure
-from symdecouple.decoupling.progress import Progress, told
+from symdecouple.decoupling.progress import Progress, reported
 from symdecouple.decoupling.reference import reference_values
 from symdecouple.errors import InvalidInput, SymdecoupleError
 from symdecouple.language.budget import Budget
@@ -141,7 +141,7 @@ class Exploration(Shown):
         self.interrupted, self._done = False, 0
         try:
             deciding = clock if self._samples is None else Budget(clock.seconds / 2)
-            with told(progress, "explore", "sets and orders") as tell:
+            with reported(progress, "explore", "sets and orders") as tell:
                 for answered in self._decisions(deciding):
                     self._done += answered
                     if tell is not None:

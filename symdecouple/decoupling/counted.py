@@ -24,7 +24,7 @@ from sympy import oo
 
 from symdecouple.decoupling.choice import Choice
 from symdecouple.decoupling.precise import Precise
-from symdecouple.decoupling.progress import Tell, told
+from symdecouple.decoupling.progress import Tell, reported
 from symdecouple.decoupling.routes.moments import MomentRoute
 from symdecouple.errors import InvalidInput, Outcome, UnsupportedExpression
 from symdecouple.language.precision import at_digits
@@ -94,7 +94,7 @@ def with_weights(method: Callable[..., Any], plan: Any, samples: Any, weights: A
         route = _moments(choice, given.array.shape[axes[0]])
     rows = as_rows(given.array, axes)
     if route is not None and name == "transform":
-        with told(options.get("progress"), name) as tell:
+        with reported(options.get("progress"), name) as tell:
             found = reduce_rows(
                 name, samples, partial(route.standardized, targets=choice.floats), axis=axes, nan_policy=nan_policy,
                 weights=weights, on_refusal=on_refusal, columns=route.count, after=partial(_as_features, route, choice))
@@ -121,7 +121,7 @@ def with_weights(method: Callable[..., Any], plan: Any, samples: Any, weights: A
     level = choice.level(arguments[0] if arguments else options.get("level")) if name == "normalize" else 0
     lead = (route.count,) * (name == "gradients")
     target = route.skewness(choice.floats) if level > 2 or (lead and route.count > 3) else None
-    with told(options.get("progress"), name) as tell, np.errstate(all="ignore"):
+    with reported(options.get("progress"), name) as tell, np.errstate(all="ignore"):
         for which, matrix in some.matrices(open_):
             assert matrix.weights is not None
             here = np.asarray(matrix.values, dtype=np.float64)
@@ -185,7 +185,7 @@ def _by_counts(method: Callable[..., Any], plan: Any, given: Numbers, axes: tupl
     rows, totals, grid = as_rows(given.array, axes), counts.sum(axis=1), tuple(given.array.shape[i] for i in axes)
     answer, parts = Answer(method.__name__, _others(given.array.shape, axes), refused, frames=5), Parts()
     asked = np.delete(np.arange(len(rows)), list(refused))
-    with told(progress, method.__name__) as tell:
+    with reported(progress, method.__name__) as tell:
         for which in map(asked.__getitem__, by_length(totals[asked])):
             part = np.repeat(rows[which].ravel(), counts[which].ravel())
             part = part.reshape(len(which), *((totals[which[0]],) if plan.choice.is_of_sets else grid))

@@ -75,9 +75,9 @@ def denormalizer(choice: Choice, order: tuple[int, ...], application: Applicatio
         for value, j in zip(references, order, strict=True):
             for r in np.flatnonzero(np.abs(own[:, j] - value) > max(_NEAR, 1e4 * unit) * (1 + abs(value))
                                     ) if j < k else ():
-                told = (f"feature {j + 1}, {application.features[j].name}, is {float(own[r, j]):.6g}, and "
+                detail = (f"feature {j + 1}, {application.features[j].name}, is {float(own[r, j]):.6g}, and "
                         f"{float(value):.6g} at level {k}; pass what plan.normalize(samples, level={k}) returns")
-                refused.setdefault(int(r), Outcome(False, "not normalized", told))
+                refused.setdefault(int(r), Outcome(False, "not normalized", detail))
         refused = application.undefined(own) | refused
         last = np.where(is_moved, beyond, k)  # where each row is, 0 where nothing is left to do
         residual, error = np.zeros((2, len(rows)), dtype=out.dtype)

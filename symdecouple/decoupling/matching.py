@@ -207,8 +207,8 @@ def _by_moments(choice: Choice, rows: Array, targets: Array) -> Answers | None:
     done.values[bad] = np.nan
     refusals = {**done.refusals, **impossible}
     for i in list(refusals):
-        if told := _rounding(moments, targets[i]):
-            refusals[i] = Outcome(False, "beyond float64", f"{refusals[i].detail}; {told}")
+        if note := _rounding(moments, targets[i]):
+            refusals[i] = Outcome(False, "beyond float64", f"{refusals[i].detail}; {note}")
     return Answers(done.values, done.residual, refusals)
 
 

@@ -32,7 +32,7 @@ from symdecouple.decoupling.denormalizing import denormalizer
 from symdecouple.decoupling.dependence import Dependent, OnDependence, dependent_features, without
 from symdecouple.decoupling.inner_order import inner_order, reordered
 from symdecouple.decoupling.matching import Matching
-from symdecouple.decoupling.progress import Progress, told
+from symdecouple.decoupling.progress import Progress, reported
 from symdecouple.decoupling.reference import reference_values
 from symdecouple.decoupling.report import Report, report_of
 from symdecouple.decoupling.running import GUARD, batch_of, leaves_out_masked
@@ -109,7 +109,7 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName | Lit
     if features.parameters:
         raise InvalidInput(", ".join(sorted(map(str, features.parameters))) +
                            " must be bound to numbers before a plan: features.bind({...})")
-    with told(progress, "decouple", "steps") as telling:
+    with reported(progress, "decouple", "steps") as telling:
         tell = telling or (lambda *_: None)
         features, added, values = filled_with_values(features, reference, budget) if path == "closure" else (
             features, (), reference_values(features, reference))

@@ -77,10 +77,10 @@ def _draw_step(ax: Any, row: LevelRow, place: int) -> None:
     colour = _COLOURS.get(row.status.name if row.status is not None else "", _GREY)
     across = _LEFT[0] + 0.5
     _arrow(ax, (across, -place + 1 - _HEIGHT / 2), (across, -place + _HEIGHT / 2), colour)
-    told = _WORDS.get(row.method, row.method)
+    label = _WORDS.get(row.method, row.method)
     if row.status is not None:
-        told += f"   (features 1 to {row.level} involutive: {row.status.name})"
-    ax.text(across + 0.25, -place + 0.5, told, va="center", fontsize="small", color=colour)
+        label += f"   (features 1 to {row.level} involutive: {row.status.name})"
+    ax.text(across + 0.25, -place + 0.5, label, va="center", fontsize="small", color=colour)
 
 
 def _box(ax: Any, sides: tuple[float, float], height: float, text: str, colour: str) -> None:

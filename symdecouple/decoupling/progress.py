@@ -17,7 +17,7 @@ from symdecouple.errors import InvalidInput
 from symdecouple.numeric.features.expressions import Array
 from symdecouple.waiting import counted_line
 
-__all__ = ["EVERY", "Paced", "Progress", "Tell", "told"]
+__all__ = ["EVERY", "Portioned", "Progress", "Tell", "reported"]
 
 Tell: TypeAlias = Callable[[int, int], object]
 Progress: TypeAlias = Tell | bool
@@ -30,7 +30,7 @@ _GROWTH = 8  # times that a portion may be longer than the one before: a first r
 
 
 @contextmanager
-def told(progress: Progress | None, doing: str, unit: str = "samples") -> Iterator[Tell | None]:
+def reported(progress: Progress | None, doing: str, unit: str = "samples") -> Iterator[Tell | None]:
     """Yield what is to be called with the numbers done and to do; None where nothing is to be told."""
     if progress is None or progress is False:
         yield None
@@ -44,7 +44,7 @@ def told(progress: Progress | None, doing: str, unit: str = "samples") -> Iterat
                            "to do is expected")
 
 
-class Paced:
+class Portioned:
     """The portions of a batch cut by the clock, where somebody waits for them.
 
     They take about `EVERY` seconds each, and are told, unless what they are part of is done soon.

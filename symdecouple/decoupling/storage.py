@@ -231,8 +231,8 @@ def _plan(data: dict[str, Any]) -> Plan:
         try:
             return read(value)
         except (SymdecoupleError, KeyError, TypeError, ValueError, LookupError, ArithmeticError) as error:
-            told = str(error) if isinstance(error, SymdecoupleError) else f"{type(error).__name__} {error}"
-            raise InvalidInput(f"{name} of the plan: {told}") from error
+            said = str(error) if isinstance(error, SymdecoupleError) else f"{type(error).__name__} {error}"
+            raise InvalidInput(f"{name} of the plan: {said}") from error
 
     def feature(written: Mapping[str, Any]) -> Feature:
         return _feature(**written, sample=sample, size=size, responses=responses)

@@ -28,7 +28,7 @@ import numpy as np
 
 from symdecouple.decoupling.carrying import Recipe
 from symdecouple.decoupling.colour_channels import Colour, Layout
-from symdecouple.decoupling.progress import Progress, Tell, told
+from symdecouple.decoupling.progress import Progress, Tell, reported
 from symdecouple.decoupling.transferred import Transferred
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.language.feature_set import FeatureSet
@@ -115,7 +115,7 @@ def transfer(maps: Maps, source: Any, target: Any, *, axis: SampleAxis = "last",
     if layout.channel_axis is not None and len(images[0][0]) != len(images[1][0]):
         raise InvalidInput(f"the source has {len(images[0][0])} channels, the target {len(images[1][0])}; convert one "
                            "of them")
-    with told(progress, "transfer", "steps") as tell:
+    with reported(progress, "transfer", "steps") as tell:
         (values, wanted, achieved, gap), answer = _transfer(maps, images, on_refusal, tell, channel_axis is not None)
     return answer.deliver(Transferred(layout.back(values), maps.names, wanted, achieved, gap, answer.outcomes(), source,
                                       target, layout, maps.recipe), on_refusal)

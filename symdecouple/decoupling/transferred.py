@@ -279,8 +279,8 @@ class Transferred(Shown):
             if self.layout.colour == "opponent":
                 moved = _held(moved, is_over)
             values[i] = np.where(fine & ~(is_over & (beyond == "refuse")), moved, np.nan)
-            if told := _told(others[i], fine, is_over & (beyond == "refuse"), sources[at]):
-                refusals[i] = told
+            if why := _told(others[i], fine, is_over & (beyond == "refuse"), sources[at]):
+                refusals[i] = why
         return values, refusals
 
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from symdecouple.errors import Outcome
 from symdecouple.lazy.measure import Measure
 from symdecouple.lazy.state import MomentState
-from symdecouple.numeric.moments.bins import Frame
+from symdecouple.numeric.moments.bins import BinFrame
 from symdecouple.numeric.moments.levels import standardized_reference
 from symdecouple.numeric.moments.moment_path import FINE, follow
 from symdecouple.numeric.moments.skewness_root import UNRESOLVED, find_roots
@@ -40,7 +40,7 @@ _TOGETHER = 2**16  # entries that go along a narrow path together
 class _Flow:
     """The map to level 3, in the unit of the frame; g is counted from the end at `side`: -1 the low one, 1 the high."""
 
-    frame: Frame
+    frame: BinFrame
     side: int
     pole: float
     centre: float  # mean of u - u_c

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from symdecouple.lazy.chunks import pieces_of
 from symdecouple.lazy.state import MomentState
-from symdecouple.numeric.moments.bins import Bins, Frame
+from symdecouple.numeric.moments.bins import BinFrame, Bins
 from symdecouple.numeric.samples.batch import NanPolicy
 
 __all__ = ["Measure"]
@@ -34,7 +34,7 @@ class Measure(Bins):
 
     __slots__ = ("_nan_policy",)
 
-    def __init__(self, frame: Frame, nan_policy: NanPolicy) -> None:
+    def __init__(self, frame: BinFrame, nan_policy: NanPolicy) -> None:
         super().__init__(frame)
         self._nan_policy = nan_policy
 
@@ -45,7 +45,7 @@ class Measure(Bins):
         if summary.outcome.reason not in ("", "out of range") or state.low == state.high:
             return None
         counts = state.at_low, state.at_high, state.count
-        return cls(Frame.about(state.low, state.middle, state.high, counts, summary.skewness < 0), state.nan_policy)
+        return cls(BinFrame.about(state.low, state.middle, state.high, counts, summary.skewness < 0), state.nan_policy)
 
     def copy(self) -> Self:
         """Return a measure that goes its own way."""

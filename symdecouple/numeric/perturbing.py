@@ -147,13 +147,13 @@ def _judged(each: RefusedRow, done: Outcome, tries: list[tuple[NDArray[Any], Any
         kept = first if each.own is None else np.where(lacking, first, each.own)
         if why is None:
             apart = _spread(np.array([found for found, _, no in tries if no is None]), lacking, each.own is not None)
-            told = f"{done.detail}; without it: {each.outcome.reason}; {apart}"
-            return Tried(kept, beside, Outcome(True, done.reason, told))
+            detail = f"{done.detail}; without it: {each.outcome.reason}; {apart}"
+            return Tried(kept, beside, Outcome(True, done.reason, detail))
         if each.own is not None and any(v == v for v in first[lacking]):
             return Tried(kept, beside, why)
     assert why is not None
-    told = f"{each.outcome.detail}; perturbed: {why.reason}, {why.detail}"
-    return Tried(None, None, Outcome(False, each.outcome.reason, told))
+    detail = f"{each.outcome.detail}; perturbed: {why.reason}, {why.detail}"
+    return Tried(None, None, Outcome(False, each.outcome.reason, detail))
 
 
 def _spread(found: NDArray[Any], lacking: NDArray[np.bool_], is_feature: bool) -> str:

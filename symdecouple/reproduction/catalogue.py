@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-from symdecouple.decoupling.progress import Progress, told
+from symdecouple.decoupling.progress import Progress, reported
 from symdecouple.errors import InvalidInput, MissingPackage
 from symdecouple.reproduction.result import Result
 from symdecouple.reproduction.setup import Setup
@@ -95,7 +95,7 @@ def reproduce(name: str, *, full: bool = False, data: str | Path | None = None, 
         raise MissingPackage(f'{name} needs scikit-learn; install it with: pip install "symdecouple[sklearn]"')
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise InvalidInput(f"seed is a whole number from 0 on, got {seed!r}")
-    with told(progress, name, "parts") as tell:
+    with reported(progress, name, "parts") as tell:
         setup = Setup(not full, _path(data), _path(folder), seed, tell)
         result: Result = import_module(f"symdecouple.reproduction.{experiment.module}").measure(setup)
     return result

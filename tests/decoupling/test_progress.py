@@ -10,7 +10,7 @@ import pytest
 
 from symdecouple import InvalidInput, decouple
 from symdecouple.decoupling import progress
-from symdecouple.decoupling.progress import Paced, told
+from symdecouple.decoupling.progress import Portioned, reported
 from symdecouple.families.moments import raw_moments
 
 PLAN = decouple(raw_moments(5))
@@ -38,7 +38,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
 @pytest.mark.parametrize("count, seconds, most", [(1000, 0.01, 45), (30, 0.5, 2), (100_000, 1e-5, 45_000), (3, 2.0, 1)])
 def test_portions_take_a_third_of_a_second(clock: Clock, count: int, seconds: float, most: int) -> None:
     heard: list[tuple[float, int]] = []
-    paced, done = Paced(lambda n, total: heard.append((clock.now, n)), count, False), 0
+    paced, done = Portioned(lambda n, total: heard.append((clock.now, n)), count, False), 0
     sizes = []
     for part in paced.cut(np.arange(count)):
         assert part.tolist() == list(range(done, done + len(part)))  # in order, none left out
@@ -57,14 +57,14 @@ def test_portions_take_a_third_of_a_second(clock: Clock, count: int, seconds: fl
 
 def test_rows_that_cost_little_beside_a_call_go_together(clock: Clock) -> None:
     sizes = []
-    for part in Paced(lambda *_: None, 1000, False).cut(np.arange(1000)):
+    for part in Portioned(lambda *_: None, 1000, False).cut(np.arange(1000)):
         clock.now += 0.25 + 1e-4 * len(part)
         sizes.append(len(part))
     assert sum(sizes) == 1000 and len(sizes) <= 11
 
 
 def test_nobody_waits_for_what_is_told_to_nobody() -> None:
-    assert [len(part) for part in Paced(None, 50, False).cut(np.arange(50))] == [50]
+    assert [len(part) for part in Portioned(None, 50, False).cut(np.arange(50))] == [50]
 
 
 def test_answers_are_the_same_bits_and_the_end_is_told() -> None:
@@ -132,7 +132,7 @@ def test_a_bar_of_tqdm_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     module = ModuleType("tqdm.auto")
     module.tqdm = Bar  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "tqdm.auto", module)
-    with pytest.raises(KeyboardInterrupt), told(True, "transform") as tell:
+    with pytest.raises(KeyboardInterrupt), reported(True, "transform") as tell:
         assert tell is not None
         tell(3, 10)
         tell(7, 10)

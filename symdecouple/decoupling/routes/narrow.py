@@ -59,7 +59,8 @@ class NarrowRoute(Route):
         if not which.size:
             return at
         goals = [t[which] if np.ndim(t) else t for t in targets[:k]]
-        found = self.follow(at.values[which], k, goals, keep, is_fine, None if at.pace is None else at.pace[which])
+        step_length = None if at.step_length is None else at.step_length[which]
+        found = self.follow(at.values[which], k, goals, keep, is_fine, step_length)
         refusals = {**at.refusals, **{int(which[r]): self._judged(at.values[which[r]], k, [
             t[r] if np.ndim(t) else t for t in goals], seen) for r, seen in found.refusals.items()}}
         stopped: dict[int, Outcome] = {}
@@ -75,10 +76,10 @@ class NarrowRoute(Route):
         return AtLevel(
             placed(found.values, which, at.values), placed(found.residual, which, at.residual), refusals,
             None if error is None else placed(error, which, at.error), back, at, stopped,
-            None if found.pace is None else placed(found.pace, which, np.ones(len(at.values))))
+            None if found.step_length is None else placed(found.step_length, which, np.ones(len(at.values))))
 
     def follow(self, rows: Array, k: int, targets: Sequence[Any], keep: bool = False, is_fine: bool = False,
-               pace: Array | None = None) -> AtLevel:
+               step_length: Array | None = None) -> AtLevel:
         """Follow the narrow paths of rows, (R, N), none of them refused; where they came `before` is not known here.
 
         In small steps a row that does not arrive takes the usual ones, so that what is refused is the same.
@@ -86,7 +87,7 @@ class NarrowRoute(Route):
         if rows.dtype == object:
             return self._precisely(rows, k, targets[:k], keep)
         if not is_fine or isinstance(self.path, BlackBoxPath):  # which has noise of its own
-            return self._in_steps(self.path, rows, k, targets, keep, moment_path.FINE, pace)
+            return self._in_steps(self.path, rows, k, targets, keep, moment_path.FINE, step_length)
         found = self._in_steps(self.path.within(_FINE, _FINE_ROUNDINGS), rows, k, targets, False, moment_path.SHARP)
         again = list(found.refusals)
         if not again:
@@ -110,14 +111,14 @@ class NarrowRoute(Route):
         return replace(seen, detail=f'{seen.detail}; or leave it to path="auto", which has a closed form here')
 
     def _in_steps(self, path: NarrowPath, rows: Array, k: int, targets: Sequence[Any], keep: bool, of_moments: float,
-                  pace: Array | None = None) -> AtLevel:
+                  step_length: Array | None = None) -> AtLevel:
         if self.moments is not None and 3 <= k <= len(self.moments):
             return self._moment(self.moments, rows, k, targets, keep, of_moments)
         held = np.empty((len(rows), k - 1))
         for j in range(k - 1):
             held[:, j] = targets[j]
-        found = path.follow(rows, k, targets[k - 1], held=held, store=keep, pace=pace)
-        return AtLevel(found.values, found.residual, dict(found.refusals), pace=found.pace,
+        found = path.follow(rows, k, targets[k - 1], held=held, store=keep, step_length=step_length)
+        return AtLevel(found.values, found.residual, dict(found.refusals), step_length=found.step_length,
                        back=lambda c: (adjoint.pullback(found, c), 0))
 
     def _moment(self, moments: MomentCoordinates, rows: Array, k: int, targets: Sequence[Any], keep: bool,

@@ -68,14 +68,14 @@ class AtLevel(Answers):
         The level that the rows came from along the steps of a narrow path; None where it was the samples themselves.
     stopped : dict
         Rows where `back` could not go all the way, and why.
-    pace : array (R,) or None
+    step_length : array (R,) or None
         How long the steps of the narrow path may be (`narrow_path.Imposed`), for the level after it.
     """
 
     back: Callable[[Array], tuple[Array, Any]] | None = None
     before: AtLevel | None = None
     stopped: dict[int, Outcome] = field(default_factory=dict)
-    pace: Array | None = None
+    step_length: Array | None = None
 
 
 class Route:

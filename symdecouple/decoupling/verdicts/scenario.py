@@ -268,9 +268,9 @@ class Verdicts(Tabled):
         failing = [end for end in self._ends if self.original[end].status is Status.REFUTED]
         if self.features.kind != "mean" or self.features.filter_ndim is not None or not failing:
             return []
-        told = [failing[0], *(end for end in failing[1:] if not self.closures[failing[0]].is_everything
+        shown = [failing[0], *(end for end in failing[1:] if not self.closures[failing[0]].is_everything
                               and self.closures[end].is_everything)][:2]
-        return [self._closure_sentence(end) for end in told
+        return [self._closure_sentence(end) for end in shown
                 if end < len(self.features) or not self.closures[end].is_everything]
 
     def _closure_sentence(self, k: int) -> str:

@@ -31,14 +31,14 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Compiled", "Kernels", "as_part_of", "is_available"]
+__all__ = ["CompiledFunction", "Kernels", "as_part_of", "is_available"]
 
 FROM_ELEMENTS = 10**5  # where a compiled kernel that is on the disk pays
 FROM_SECONDS = 5.0  # of NumPy, where one that must be compiled first pays
 _FUSED = {"contract"}  # products and sums in one rounding
 _FAST = {"reassoc", "contract", "nsz", "arcp"}  # sums in any order, too; NaN and infinity keep their meaning
 _PACKAGE = __name__.partition(".")[0]
-_BUILT: dict[str, tuple[Compiled, ...]] = {}  # by the name of their set
+_BUILT: dict[str, tuple[CompiledFunction, ...]] = {}  # by the name of their set
 _WHOLE: ContextVar[int] = ContextVar("elements of what a call is a part of", default=0)
 
 
@@ -130,7 +130,7 @@ class Kernels:
             for twin in twins:
                 _forget(twin)
         _BUILT[self.name] = tuple(
-            Compiled(function, frozenset(fast), twin) for function, twin in zip(functions, twins, strict=True))
+            CompiledFunction(function, frozenset(fast), twin) for function, twin in zip(functions, twins, strict=True))
         return _BUILT[self.name]
 
     def _mark(self) -> str:
@@ -181,7 +181,7 @@ def _forget(twin: Any) -> None:
                 index.unlink(missing_ok=True)
 
 
-class Compiled:
+class CompiledFunction:
     """A compiled function that puts right what goes wrong while it is loaded or compiled: a kernel raises nothing.
 
     The first time its cache is made anew: a file of it may be damaged, or numba was interrupted while it compiled. If

@@ -185,16 +185,16 @@ def refused_at_once(
             return refused
         outside = np.array([beyond_any_sample(one, 0.0, z.shape[1], is_certain=True) is not None for one in goals.T])
         for i in np.flatnonzero(outside[kind] & ~there):
-            told = beyond_any_sample(goal[:, i], float(first[i]), z.shape[1])
-            if told is not None:
-                refused.setdefault(int(i), told)
+            none_has = beyond_any_sample(goal[:, i], float(first[i]), z.shape[1])
+            if none_has is not None:
+                refused.setdefault(int(i), none_has)
     return refused
 
 
 def _too_few(goal: FloatArray, count: int, value: float, n_samples: int | None) -> Outcome:
     k = len(goal) - 1
-    told = None if n_samples is None or k < 4 else beyond_any_sample(goal, value, n_samples)
-    more = "" if n_samples is None or told is None else f"; no sample of {n_samples} values has it: " + needed(
+    none_has = None if n_samples is None or k < 4 else beyond_any_sample(goal, value, n_samples)
+    more = "" if n_samples is None or none_has is None else f"; no sample of {n_samples} values has it: " + needed(
         goal.tolist(), n_samples)
     return Outcome(
         False,

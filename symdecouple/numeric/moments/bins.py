@@ -33,7 +33,7 @@ from symdecouple.numeric.samples.batch import FloatArray, IntArray, SampleMatrix
 from symdecouple.numeric.samples.matrix import BoolArray
 
 __all__ = [
-    "BLOCK", "NODES", "SIDE", "Bins", "Frame", "binned", "chebyshev_points", "exponent_of", "filled", "gauss_nodes",
+    "BLOCK", "NODES", "SIDE", "BinFrame", "Bins", "binned", "chebyshev_points", "exponent_of", "filled", "gauss_nodes",
     "placed",
 ]
 
@@ -53,7 +53,7 @@ _LOOK = 2**10  # numbers of a row whose median is its middle
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class BinFrame:
     """What a first pass knows of a vector, in the unit 2^exponent: where its ends and its middle are.
 
     Attributes
@@ -79,7 +79,7 @@ class Frame:
     @classmethod
     def about(
         cls, low: Any, middle: Any, high: Any, counts: tuple[int, int, int], is_falling: bool
-    ) -> Frame:
+    ) -> BinFrame:
         """The frame of a vector with these ends, which differ, and this number in its middle."""
         low, middle, high = Fraction(low), Fraction(middle), Fraction(high)
         exponent = exponent_of(high - low)
@@ -131,7 +131,7 @@ class Bins:
     Examples
     --------
     >>> x = np.arange(1.0, 1001) ** 1.5
-    >>> bins = Bins(Frame.about(x[0], x[500], x[-1], (1, 1, 1000), False))
+    >>> bins = Bins(BinFrame.about(x[0], x[500], x[-1], (1, 1, 1000), False))
     >>> bins.add(x[:600])
     >>> bins.add(x[600:])
     >>> matrix = bins.matrix()
@@ -144,7 +144,7 @@ class Bins:
 
     __slots__ = ("_sums", "frame")
 
-    def __init__(self, frame: Frame) -> None:
+    def __init__(self, frame: BinFrame) -> None:
         self.frame = frame
         self._sums = PowerSums.empty(2 * NODES - 1, 4 * SIDE + 1)
 
@@ -203,7 +203,8 @@ def filled(row: NDArray[Any], low: float, high: float, *, is_falling: bool) -> B
     step = max(1, len(row) // _LOOK)
     some = row[: step * _LOOK : step]
     counts = int(np.count_nonzero(row == low)), int(np.count_nonzero(row == high)), len(row)
-    bins = Bins(Frame.about(low, float(np.partition(some, len(some) // 2)[len(some) // 2]), high, counts, is_falling))
+    middle = float(np.partition(some, len(some) // 2)[len(some) // 2])
+    bins = Bins(BinFrame.about(low, middle, high, counts, is_falling))
     bins.add(row)
     return bins
 
@@ -263,7 +264,7 @@ def chebyshev_points(count: int) -> FloatArray:
 
 
 def placed(
-    frame: Frame, values: FloatArray, base: Fraction | int, begin: FloatArray, slope: FloatArray
+    frame: BinFrame, values: FloatArray, base: Fraction | int, begin: FloatArray, slope: FloatArray
 ) -> tuple[IntArray, FloatArray, BoolArray]:
     """The bin of each number, its place there, and whether it is right of the middle."""
     low, middle, high = (frame.scaled(point - base) for point in (frame.low, frame.middle, frame.high))
@@ -284,7 +285,7 @@ def placed(
 
 
 def _sums_in_bins(
-    frame: Frame, values: FloatArray, base: Fraction | int, begin: FloatArray, slope: FloatArray
+    frame: BinFrame, values: FloatArray, base: Fraction | int, begin: FloatArray, slope: FloatArray
 ) -> PowerSums:
     """Sums of Chebyshev polynomials of one block, (2n, bins)."""
     place, t, _ = placed(frame, values, base, begin, slope)

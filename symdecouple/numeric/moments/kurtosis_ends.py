@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from symdecouple.numeric.samples.matrix import FloatArray, IntArray
 
-__all__ = ["End", "kurtosis_ends", "kurtosis_ends_of_any", "least_size"]
+__all__ = ["ThreeValued", "kurtosis_ends", "kurtosis_ends_of_any", "least_size"]
 
 Number = TypeVar("Number", bound=np.number[Any])
 
@@ -37,7 +37,7 @@ _ROUNDED = 1e-12  # of a kurtosis: an end itself is not inside
 _MOST = 2.0**40  # values of a sample up to which the least number is looked for
 
 
-class End(NamedTuple):
+class ThreeValued(NamedTuple):
     """Samples at one end, three values each, of which the second and the third begin at two places of a row.
 
     Attributes
@@ -53,9 +53,9 @@ class End(NamedTuple):
     begin: IntArray
     after: IntArray
 
-    def of(self, which: IntArray) -> End:
+    def of(self, which: IntArray) -> ThreeValued:
         """Return those of some rows."""
-        return End(self.kurtosis[which], self.values[:, which], self.begin[which], self.after[which])
+        return ThreeValued(self.kurtosis[which], self.values[:, which], self.begin[which], self.after[which])
 
     def samples(self, n_samples: int) -> FloatArray:
         """Return the samples, (R, N)."""
@@ -65,7 +65,7 @@ class End(NamedTuple):
         return samples
 
 
-def kurtosis_ends(first: IntArray, share: FloatArray | None, skewness: FloatArray) -> tuple[End, End]:
+def kurtosis_ends(first: IntArray, share: FloatArray | None, skewness: FloatArray) -> tuple[ThreeValued, ThreeValued]:
     """Return the lower and the upper end of sorted rows of three distinct values at least.
 
     Parameters
@@ -177,10 +177,10 @@ def _lower_share(skewness: FloatArray) -> FloatArray:
     return np.where(skewness < 0, small, 1 - small)
 
 
-def _end(below: FloatArray, above: FloatArray, begin: IntArray, after: IntArray, skewness: FloatArray) -> End:
+def _end(below: FloatArray, above: FloatArray, begin: IntArray, after: IntArray, skewness: FloatArray) -> ThreeValued:
     """Entries before `begin`, those from there on, and those from `after` on."""
     a, c = _at(below, begin), _at(above, after)
-    return End(*_three(a, _at(below, after) - a, c, skewness), begin, after)
+    return ThreeValued(*_three(a, _at(below, after) - a, c, skewness), begin, after)
 
 
 def _sums(share: FloatArray) -> FloatArray:

@@ -19,7 +19,7 @@ from typing import TypeAlias
 import numpy as np
 
 from symdecouple.numeric.moments.hankel import Weights, correct, taken
-from symdecouple.numeric.moments.kurtosis_ends import End
+from symdecouple.numeric.moments.kurtosis_ends import ThreeValued
 from symdecouple.numeric.moments.power_sums import mean_power, standardized_entries
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
@@ -36,7 +36,7 @@ Curve: TypeAlias = Callable[[FloatArray, IntArray], tuple[FloatArray, FloatArray
 
 
 def between_ends(
-    x: FloatArray, first: IntArray, goal: FloatArray, ends: tuple[End, End], share: Weights
+    x: FloatArray, first: IntArray, goal: FloatArray, ends: tuple[ThreeValued, ThreeValued], share: Weights
 ) -> FloatArray:
     """Return rows in the order and with the ties of x (R, N), sorted, that have moments goal (5, R); NaN where not.
 

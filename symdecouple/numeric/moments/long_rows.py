@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from symdecouple.numeric.moments.bins import BLOCK, NODES, SIDE, Frame, chebyshev_points, filled, placed
+from symdecouple.numeric.moments.bins import BLOCK, NODES, SIDE, BinFrame, chebyshev_points, filled, placed
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = ["FROM_ENTRIES", "LongRow"]
@@ -33,14 +33,14 @@ class LongRow(NamedTuple):
     ----------
     values, share : arrays (1, M)
         Numbers of the bins, then the points; in the unit 2^frame.exponent, with weights of sum 1.
-    frame : Frame
+    frame : BinFrame
     used : array (B,)
         Bins that are not empty.
     """
 
     values: FloatArray
     share: FloatArray
-    frame: Frame
+    frame: BinFrame
     used: IntArray
 
     @classmethod

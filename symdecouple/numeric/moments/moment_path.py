@@ -202,7 +202,7 @@ def follow(
         ends, stays = dict[int, float](), there.copy()
         stays[list(refusals)] = True
         moving = np.flatnonzero(~stays)
-        tolerance, begun = np.full(len(there), rtol), _stretch(course, course.start[moving], moving)[0]
+        tolerance, begun = np.full(len(there), rtol), _expansion(course, course.start[moving], moving)[0]
         tolerance[moving] = np.clip(GROWN * np.exp(-FALLING * begun.max(axis=1, initial=0.0)), min(FINE, rtol), rtol)
         path, growth = Path.standing(course.start), np.ones(len(there))
         tape = _integrate(course, path, growth, ends, moving, tolerance, store)
@@ -242,7 +242,7 @@ def refused_beforehand(
         left = [i for i in range(len(rows)) if i not in refused and not there[i]]
         counted = {i: why_out_of_reach(course.goal[:, i], float(course.first[i]), course.groups(i), rows.shape[1])
                    for i in left}
-    return dict(sorted({**refused, **{i: told for i, told in counted.items() if told is not None}}.items()))
+    return dict(sorted({**refused, **{i: why for i, why in counted.items() if why is not None}}.items()))
 
 
 def _begun(
@@ -270,13 +270,13 @@ def _integrate(
     """
     k, z, rtol = course.k, course.start[moving], tolerance[moving]
     passed, log_growth, counted = np.zeros(len(moving)), np.zeros_like(z), np.zeros(len(moving), dtype=np.bool_)
-    stretch, spare = _stretch(course, z, moving)
+    expansion, spare = _expansion(course, z, moving)
 
     def after_step(z: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
-        now, spare[which] = _stretch(course, z, moving[which])
-        more = (stretch[which] + now) * ((s - passed[which]) / 2)[:, None]
+        now, spare[which] = _expansion(course, z, moving[which])
+        more = (expansion[which] + now) * ((s - passed[which]) / 2)[:, None]
         log_growth[which] = np.maximum(log_growth[which] + more, 0)  # what is made on the way grows from there on
-        passed[which], stretch[which] = s, now
+        passed[which], expansion[which] = s, now
         return z
 
     def is_over(z: FloatArray, s: FloatArray, which: IntArray) -> NDArray[np.bool_]:
@@ -292,7 +292,7 @@ def _integrate(
         z,
         rtol=1.0,
         scale=rtol,
-        first_step=np.fmin(REACH * k * rtol**0.125 / np.abs(stretch).max(axis=1, initial=0.0), 1.0),
+        first_step=np.fmin(REACH * k * rtol**0.125 / np.abs(expansion).max(axis=1, initial=0.0), 1.0),
         after_step=after_step,
         is_over=is_over,
         together=_TOGETHER,
@@ -304,7 +304,7 @@ def _integrate(
     return tuple(Step(moving[step.which], step.begin, step.size, step.values) for step in found.tape)
 
 
-def _stretch(course: Course, z: FloatArray, which: IntArray) -> tuple[FloatArray, FloatArray]:
+def _expansion(course: Course, z: FloatArray, which: IntArray) -> tuple[FloatArray, FloatArray]:
     """How fast errors of each value grow with s: the velocity's derivative by the value; and D_(k-1)/h_(2k-2)."""
     slope, norm, highest = steepness(z, course.k, taken(course.weights, which))
     slope *= (course.distance[which] / (course.k * norm))[:, None]
@@ -352,9 +352,9 @@ def _why(course: Course, path: Path, i: int) -> Outcome:
     """Why the path of row i did not arrive: what counting tells, or what was seen."""
     goal, first, k = course.goal[:, i], float(course.first[i]), course.k
     weights = taken(course.weights, slice(i, i + 1))
-    told = why_out_of_reach(goal, first, course.groups(i), None if weights is not None else course.start.shape[1])
-    if told is not None:
-        return told
+    why = why_out_of_reach(goal, first, course.groups(i), None if weights is not None else course.start.shape[1])
+    if why is not None:
+        return why
     z = path.values[i : i + 1]
     value = mean_power(z, k, weights)[0]
     norm = free_direction(z, k, weights)[1][0] / mean_power(z, 2 * k - 2, weights)[0]

@@ -85,7 +85,7 @@ _SHORT = 0.1  # mean length of a short path, in standard deviations
 _ENTRIES = 3  # a node, that make it worthwhile
 _FEW = _ENTRIES * MOST_NODES  # entries for which a table is at hand; more of them ask for one where nodes do not do
 
-_MOVED, _POWER, _HERE, _SHARE, _STRETCH, _GROWN, _LINES = range(12, 19)  # lines of a table, behind the twelve slopes
+_MOVED, _POWER, _HERE, _SHARE, _EXPANSION, _GROWN, _LINES = range(12, 19)  # lines of a table, behind the twelve slopes
 _TERMS = 9  # as many slopes as the last stage has: so many are added up, those that do not matter with weight 0
 _FIFTH, _THIRD = len(STAGES), len(STAGES) + 1  # rows of what a step may be off by; then comes the step itself
 _SUMS = (*STAGES, FIFTH, THIRD, WEIGHTS)
@@ -259,7 +259,7 @@ def follow_path(
     """
     n, distance, most, is_known = len(begin), goal[k] - first, _COARSE, True
     y, moved, power = lines[_HERE][:n], lines[_MOVED][:n], lines[_POWER]
-    stretch, grown = lines[_STRETCH][:n], lines[_GROWN][:n]
+    expansion, grown = lines[_EXPANSION][:n], lines[_GROWN][:n]
     slope, c = scratch.short[1], scratch.short[2]  # where the norms are, which have had their use
     while True:
         for j in range(k):
@@ -290,11 +290,11 @@ def follow_path(
                     if i == 0 or i == _FIFTH - 1:  # the last stage is at the end of the step
                         for j in range(1, k):
                             slope[j - 1] = j * c[j]
-                        polynomial(moved, slope, k - 1, power[:n] if i else stretch)
+                        polynomial(moved, slope, k - 1, power[:n] if i else expansion)
                         if h == 0:
                             low = high = 0.0
                             for q in range(n):
-                                low, high = min(low, stretch[q]), max(high, stretch[q])
+                                low, high = min(low, expansion[q]), max(high, expansion[q])
                             rtol = min(most, max(GROWN * np.exp(-FALLING * high), FINE))
                             h = REACH * k * rtol**0.125 / max(-low, high)
                 elif i <= _THIRD:
@@ -311,7 +311,7 @@ def follow_path(
                 half, s = (end - s) / 2, end
                 for q in range(n):
                     y[q] = moved[q]
-                    grown[q] = max(grown[q] + half * (stretch[q] + power[q]), 0.0)
+                    grown[q] = max(grown[q] + half * (expansion[q] + power[q]), 0.0)
                 if step >= _LOOK and (s == 1 or step % _LOOK == 0):
                     means_to(y, w, min(k, 1), 2 * (k // 2), power, scratch.short[1])
                     gap = largest_gap(scratch.short[1], k - 1, goal)

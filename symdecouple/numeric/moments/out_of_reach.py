@@ -79,8 +79,8 @@ stays in (1.25, 2.5), whatever the ties; N >= 7 is needed
     >>> why_out_of_reach(goal, 1.6, np.array([1.0, 1, 1, 1, 1, 3]), 8).detail[49:143]
     'not with these ties: 6 distinct values among 8, 3 of them tied at most, keep it in (1, 1.77143'
     """
-    if n_samples is not None and (told := beyond_any_sample(goal, first, n_samples)) is not None:
-        return told
+    if n_samples is not None and (why := beyond_any_sample(goal, first, n_samples)) is not None:
+        return why
     found = _counted(goal, groups, unless_inside=True)
     if found is None or found.side(float(goal[-1])) == 0:
         return None
@@ -150,8 +150,8 @@ def fallen_together(row: Any, moved: Any, seen: Outcome, digits: str = "float64"
     >>> why.reason
     'beyond float64'
     """
-    is_other = (told := by_rounding(seen, digits)) is not seen and len(np.unique(moved)) < len(np.unique(row))
-    return told if is_other else seen
+    is_other = (why := by_rounding(seen, digits)) is not seen and len(np.unique(moved)) < len(np.unique(row))
+    return why if is_other else seen
 
 
 def by_rounding(seen: Outcome, digits: str = "float64") -> Outcome:

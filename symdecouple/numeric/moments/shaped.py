@@ -167,9 +167,9 @@ class _Sorted:
         is_two = ((first == 0) | (first == first[:, -1:])).all(axis=1)
         ends = kurtosis_ends(first, share, goal[3])
         low, high = (np.where(is_two, 1 + goal[3] ** 2, end.kurtosis) for end in ends)
-        told = refused_kurtosis(first, share, goal[3], goal[4], low, high)
-        made.refusals.update((int(which[i]), outcome) for i, outcome in told.items())
-        kept = np.array([i for i in range(len(which)) if i not in told], dtype=np.intp)
+        lacking = refused_kurtosis(first, share, goal[3], goal[4], low, high)
+        made.refusals.update((int(which[i]), outcome) for i, outcome in lacking.items())
+        kept = np.array([i for i in range(len(which)) if i not in lacking], dtype=np.intp)
         if not len(kept):
             return
         here, aim, share = which[kept], goal[:, kept], taken(share, kept)

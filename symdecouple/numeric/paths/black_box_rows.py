@@ -170,7 +170,7 @@ class BlackBoxPath(NarrowPath):
         return other
 
     def follow(self, rows: Any, k: int, targets: Any, *, held: Any = None, store: bool = False,
-               pace: FloatArray | None = None) -> Imposed:
+               step_length: FloatArray | None = None) -> Imposed:
         """As in `NarrowPath`; rows at which a black box fails are refused before they move."""
         given, wanted, kept = self._checked(rows, k, targets, held)
         first = copy.copy(self)  # features after the k-th are not asked

@@ -80,12 +80,12 @@ def empirical_frobenius(features: FeatureSet, samples: Any, *, n_samples: int | 
         return Verdict("C2", Status.UNDECIDED, names, n, reason=f"none of the {len(rows)} samples could be used: "
                        f"{found.trouble}")
     seen = f"{found.used} of {len(rows)} samples"
-    told = (f"failed: {found.trouble}",) if found.trouble else ()
-    c1 = Verdict("C1", Status.NUMERICAL, names, n, evidence=told, holds=found.smallest > TOLERANCE,
+    evidence = (f"failed: {found.trouble}",) if found.trouble else ()
+    c1 = Verdict("C1", Status.NUMERICAL, names, n, evidence=evidence, holds=found.smallest > TOLERANCE,
                  residual=found.smallest, tolerance=TOLERANCE, reason="the residual is the smallest part of a gradient "
                  f"that is orthogonal to those before it, at {seen}: above the tolerance, C1 holds there")
     i, j = found.pair
-    return Verdict("C2", Status.NUMERICAL, names, n, evidence=told, independence=c1, vacuous=len(names) >= n,
+    return Verdict("C2", Status.NUMERICAL, names, n, evidence=evidence, independence=c1, vacuous=len(names) >= n,
                    holds=found.largest <= TOLERANCE, residual=found.largest, tolerance=TOLERANCE,
                    reason="a single field is always involutive" if len(names) < 2 else
                    f"largest relative distance of a bracket from the span of the gradients, that of [v{i}, v{j}], at "

@@ -29,7 +29,7 @@ from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.features.coordinates import compiled_features
 from symdecouple.numeric.features.features import Features
 from symdecouple.numeric.kernels.parallel import each
-from symdecouple.numeric.paths.first_steps import PACE, Start, starts
+from symdecouple.numeric.paths.first_steps import STEP_LENGTH, Start, starts
 from symdecouple.numeric.paths.integrate import End, Step, integrate
 from symdecouple.numeric.paths.projection import Frame, direction_at, move_at
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
@@ -122,7 +122,7 @@ class Imposed:
         changes by when the sample moves by its standard deviation.
     refusals : dict of row: Outcome
     steps : array (R,), accepted and rejected together; 0 where feature k was at its target
-    pace : array (R,), standard deviations that the next step of DOP853 would go
+    step_length : array (R,), standard deviations that the next step of DOP853 would go
     parts : tuple of Part, empty unless stored
     """
 
@@ -132,7 +132,7 @@ class Imposed:
     residual: FloatArray
     refusals: dict[int, Outcome]
     steps: IntArray
-    pace: FloatArray
+    step_length: FloatArray
     parts: tuple[Part, ...] = ()
 
 
@@ -190,7 +190,7 @@ class NarrowPath:
         return other
 
     def follow(self, rows: Any, k: int, targets: Any, *, held: Any = None, store: bool = False,
-               pace: FloatArray | None = None) -> Imposed:
+               step_length: FloatArray | None = None) -> Imposed:
         """Bring feature k of every row to its target; features 1 to k-1 stay at the values they have.
 
         Rows whose feature is at its target up to rounding come back bit by bit.
@@ -204,12 +204,12 @@ class NarrowPath:
             What features 1 to k-1 are at up to rounding, and are brought to exactly. It matters where the scale
             shrinks: the mean of a sample of size 1e30 is zero up to 1e14 only.
         store : bool, keep the path for gradients
-        pace : array (R,), optional, that of the level before
+        step_length : array (R,), optional, that of the level before
         """
         given, wanted, kept = self._checked(rows, k, targets, held)
         reached, residual = np.full((2, len(given)), np.nan)
         out = Imposed(k, np.full_like(given, np.nan), reached, residual, {}, np.zeros(len(given), dtype=np.intp),
-                      np.full(len(given), PACE) if pace is None else pace.copy())
+                      np.full(len(given), STEP_LENGTH) if step_length is None else step_length.copy())
         size = max(1, min(_CHUNK // given.shape[1], _TOGETHER // (k * given.shape[1]), -(-len(given) // self.threads)))
 
         def follow(at: IntArray) -> list[Part]:
@@ -262,7 +262,7 @@ class NarrowPath:
                 begins = [Start(going)]
             else:
                 way = np.abs(stop - begin) / (size * spread)
-                begins = starts(going, way[going], out.pace[places[going]], self.rtol)
+                begins = starts(going, way[going], out.step_length[places[going]], self.rtol)
             for one in begins:
                 at = one.going
                 slopes = None if leg else part.level.speed(direction[at], size[at], sound[at], at)
@@ -295,7 +295,7 @@ class NarrowPath:
             store=store, pair=begin.pair,
         )
         at = part.rows[going]
-        out.pace[at] = begin.learned(out.pace[at], path.next_step, self.rtol)
+        out.step_length[at] = begin.learned(out.step_length[at], path.next_step, self.rtol)
         ends[going], ending[going] = path.values, path.ending
         corrections, gap, values = self._finish(level, ends, sizes, going, path.ending == End.REACHED)
         ending[going[(path.ending == End.REACHED) & ~(gap <= EPS**0.5)]] = End.EXHAUSTED

@@ -12,7 +12,7 @@ leaves only what is across the span at the end, c = c_perp + sum b_j v_j(y(1)), 
 .. math:: \nabla (c \circ N_k)(x) = \lambda(0) + \sum_{j<k} b_j v_j(x), \qquad \lambda(1) = c_\perp
 
 (k itself drops out: f_k is the target everywhere.) Points and covectors are stepped together, backwards between
-the stored points of the path, which every stretch has to meet again: how far it misses them counts as an error.
+the stored points of the path, which every part of the way has to meet again: how far it misses them counts as an error.
 """
 
 from __future__ import annotations
@@ -137,13 +137,13 @@ class _Back:
         pairs = list(zip(track.points, track.points[1:], strict=False))
         for (begin, start), (s, y) in reversed(pairs):
             state[0] = y
-            state, off = self._stretch(state, s - begin)
+            state, off = self._between(state, s - begin)
             missed, unit = size(state[0] - start), spread(start)
             error += off + (missed / unit if unit else missed and mpmath.inf)
         first = self.level.features.gradients(track.points[0][1][None], self.level.k)[0]
         return state[1:] + shares[:, 0, :-1] @ first[:-1], error
 
-    def _stretch(self, state: Array, length: Any) -> tuple[Array, Any]:
+    def _between(self, state: Array, length: Any) -> tuple[Array, Any]:
         """Go back from one stored point to the one before, in one step where that is right; return it and its error."""
         left = h = length
         error = mpmath.mpf(0)

@@ -253,8 +253,8 @@ class Answer:
             warnings.warn(f"{self.name}: {self.hint}", stacklevel=self.frames)
         if self.notes:
             noted = sorted(self.notes)
-            told = f"{self.name}: {len(noted)} of {self.count} samples perturbed, {self.where(noted)}: "
-            warnings.warn(PerturbedWarning(told + self.notes[noted[0]].detail), stacklevel=self.frames)
+            said = f"{self.name}: {len(noted)} of {self.count} samples perturbed, {self.where(noted)}: "
+            warnings.warn(PerturbedWarning(said + self.notes[noted[0]].detail), stacklevel=self.frames)
         return result
 
     def message(self, refused: list[int]) -> str:

@@ -174,8 +174,8 @@ class Batch(Answer):
         for i, row in enumerate(targets.tolist()):
             bad = [j for j, v in enumerate(row) if v != v or abs(v) == math.inf]
             if bad:
-                told = f"level {bad[0] + 1}: {row[bad[0]]} is asked for, a finite number is expected"
-                self.barred[i] = Outcome(False, "no target", told)
+                detail = f"level {bad[0] + 1}: {row[bad[0]]} is asked for, a finite number is expected"
+                self.barred[i] = Outcome(False, "no target", detail)
 
     def put_all(self, which: NDArray[np.intp], values: NDArray[Any]) -> None:
         """Keep the answers of some rows, (len(which), ...); those of all rows without a copy where that can be."""
@@ -243,8 +243,9 @@ def _outside(rows: NDArray[Any], low: Any, high: Any) -> dict[int, Outcome]:
         values = fractions_of(row) if row.dtype == object else None
         outer = (row <= first[0]) | (row >= first[1]) if values is None else [not ends[0] < v < ends[1] for v in values]
         if np.any(outer):
-            told = f"{float(row[int(np.argmax(outer))]):.6g} is no sample of the open interval ({low}, {high}) that was"
-            found[i] = Outcome(False, "outside the domain", f"{told} declared; leave it out, or declare another domain")
+            detail = (f"{float(row[int(np.argmax(outer))]):.6g} is no sample of the open interval ({low}, {high}) that "
+                      "was declared; leave it out, or declare another domain")
+            found[i] = Outcome(False, "outside the domain", detail)
     return found
 
 
