@@ -221,3 +221,16 @@ def test_samples_too_small_to_be_normalized_are_not_normalized(features: list[An
     for dps in (None, 20):
         _, (outcome,) = plan.denormalize(row, np.ones(len(features)), dps=dps, on_refusal="return")
         assert outcome.reason == "not normalized"
+
+
+@pytest.mark.parametrize("unit", [1e17, 1e50, 1e150, 1e200, 1e308])
+def test_what_rounding_of_the_entries_hides_is_refused(unit: float) -> None:
+    """Beside a mean of unit/6, which these features do not see, an energy of 6 is nothing that float64 has."""
+    plan = sd.decouple([Mean(HIGH(x) ** 2), Mean(HIGH(x) ** 4)], [6, 108])
+    row = np.array([1, -1, 1e-8, 0.1, 1, 0])
+    for call in (plan.transform, plan.gradients, plan.normalize):
+        values, (outcome,) = call(unit * row, on_refusal="return")
+        assert outcome.reason == "out of range" and np.isnan(values[-1]).all()
+    if unit < 1e154:
+        expected = plan.transform(unit * (row - row.mean()))[1]
+        assert plan.transform(unit * row, dps=320)[1] == pytest.approx(expected, rel=1e-9)

@@ -18,6 +18,7 @@ import numpy as np
 from symdecouple.decoupling.routes.route import Answers, AtLevel, Route
 from symdecouple.errors import Outcome
 from symdecouple.families.quadratic import QuadraticForms
+from symdecouple.numeric.energies.eigenvalues import EPS
 from symdecouple.numeric.energies.frequencies import Bands
 from symdecouple.numeric.energies.gradients import DecoupledEnergies
 from symdecouple.numeric.energies.inverse import returned
@@ -28,6 +29,7 @@ from symdecouple.numeric.samples.vectors import widened
 
 __all__ = ["AlongForms", "EnergyRoute", "lost_digits", "of_forms"]
 
+_SEEN = 2.0**-20  # of an energy: a thousandth of its amplitudes, as rounding may change them
 _APART = 1e-6  # relative; a sample that is farther from what was asked for is not that
 
 
@@ -54,9 +56,16 @@ class EnergyRoute(AlongForms):
         if k > len(self.forms):
             return self.beyond.impose(rows, k, targets)
         goals, wrong = self._asked(len(rows), targets[:k])
+        energies = of_forms(self.forms, self.grid)
         with np.errstate(all="ignore"):  # what is not finite is refused
-            found = of_forms(self.forms, self.grid).normalize(rows, goals)
-        refusals = _refused(found.values, {**found.refusals, **wrong}, f"level {k} takes the sample beyond float64")
+            found = energies.normalize(rows, goals)
+        refusals = {**found.refusals, **wrong}
+        if not energies.bands.is_signed:
+            rounding = EPS * np.maximum(found.values.max(axis=1), -found.values.min(axis=1))
+            powers = energies.bands.largest * rounding[:, None] ** 2
+            hidden = powers[:, : k - energies.mean] > _SEEN * goals[:, energies.mean :]
+            refusals = {int(r): _hidden(k) for r in np.flatnonzero(hidden.any(axis=1))} | refusals
+        refusals = _refused(found.values, refusals, f"level {k} takes the sample beyond float64")
         return AtLevel(found.values, found.residual, refusals, back=lambda c: (np.array([*map(found.pullback, c)]), 0))
 
     def values(self, rows: Array, targets: Sequence[Any], is_fine: bool = True) -> Answers:
@@ -133,6 +142,11 @@ def _refused(values: Array, refusals: dict[int, Outcome], beyond: str) -> dict[i
     refusals = {**dict.fromkeys(lost, Outcome(False, "out of range", f"{beyond}; take other units")), **refusals}
     values[list(refusals)] = np.nan
     return refusals
+
+
+def _hidden(k: int) -> Outcome:
+    return Outcome(False, "out of range", f"level {k}: what is imposed is so small beside the rest of the sample that "
+                   "rounding of the entries hides it; take off what no feature sees, such as the mean, or use dps=")
 
 
 def _below_rounding(k: int, depth: float, apart: float) -> Outcome:
