@@ -184,7 +184,7 @@ class Batch(Answer):
                 values, self.rows):
             self.values = values
         elif len(which):
-            self._room(values.shape[1:])[which] = values
+            self._workspace(values.shape[1:])[which] = values
 
     @property
     def numbers(self) -> np.dtype[Any]:
@@ -195,7 +195,7 @@ class Batch(Answer):
     def _kind(self) -> np.dtype[Any]:
         return np.dtype(np.float32) if self.single and self.rows.dtype.kind != "O" else self.numbers
 
-    def _room(self, shape: tuple[int, ...]) -> NDArray[Any]:
+    def _workspace(self, shape: tuple[int, ...]) -> NDArray[Any]:
         if not self.values.size:
             self.values = np.full((len(self.rows), *shape), np.nan, dtype=self._kind)
         return self.values
@@ -203,7 +203,7 @@ class Batch(Answer):
     def result(self, shape: tuple[int, ...] | None) -> NDArray[Any]:
         """Return all answers of this shape, NaN where there is none; a shape of None is that of the samples."""
         each = self.grid if shape is None else shape
-        out = self._room(each).reshape(*self.shape, *each)
+        out = self._workspace(each).reshape(*self.shape, *each)
         return np.moveaxis(out, range(-len(self.axes), 0), self.axes) if shape is None else out
 
 
