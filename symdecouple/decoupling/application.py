@@ -29,7 +29,7 @@ from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE
 from symdecouple.numeric.samples.matrix import taken
 from symdecouple.numeric.samples.vectors import ROUNDED, WAVES
 
-__all__ = ["Application"]
+__all__ = ["Application", "is_real"]
 
 _OF_RANGE = ("not finite", "critical point", "level 1 not attainable", "pole")
 _TOO_FAR = "is beyond float64; change the unit, or use dps="
@@ -77,11 +77,13 @@ class Application:
     def own(self, rows: Array, count: int, is_rounded: bool = False) -> Array:
         """Return the first features of rows as they are, (R, count), NaN where there is none, or float64 cannot hold
         it; or what it is rounded to, 0 where it is too small."""
-        found = [_none_as_nan(self._value(j, rows, False)[0]) for j in range(count)]
-        if is_rounded and rows.dtype != object:
-            with np.errstate(all="ignore"):
-                found = [values if j in self._oracles else self._values[j](self._near(j, rows))[0][:, 0]
-                         for j, values in enumerate(found)]
+        found = list[Array]()
+        for j in range(count):
+            if is_rounded and rows.dtype != object and j not in self._oracles:
+                with np.errstate(all="ignore"):
+                    found.append(self._values[j](self._near(j, rows))[0][:, 0])
+            else:
+                found.append(_none_as_nan(self._value(j, rows, False)[0]))
         return np.stack(found, axis=1) if found else np.empty((len(rows), 0), dtype=rows.dtype)
 
     def covectors(self, x: Array, which: Sequence[int]) -> Array:
@@ -322,7 +324,7 @@ def _numbers(rows: Array) -> Any:
     return object if rows.dtype == object else np.float64
 
 
-def _is_real(value: Any) -> bool:
+def is_real(value: Any) -> bool:
     """Finite, and no complex number, which mpmath has of the logarithm of a negative one; its square is complex too."""
     return bool(mpmath.isfinite(value) and not isinstance(value, mpmath.mpc))
 
@@ -333,6 +335,6 @@ def _none_as_nan(values: Array) -> Array:
 
 
 def _finite(values: Array) -> Array:
-    is_finite = np.isfinite if values.dtype != object else np.frompyfunc(_is_real, 1, 1)
+    is_finite = np.isfinite if values.dtype != object else np.frompyfunc(is_real, 1, 1)
     with np.errstate(invalid="ignore"):  # NumPy tells of a NaN in an object array
         return np.asarray(is_finite(values), dtype=np.bool_)

@@ -15,7 +15,7 @@ import mpmath
 import numpy as np
 from numpy.typing import NDArray
 
-from symdecouple.decoupling.application import Application
+from symdecouple.decoupling.application import Application, is_real
 from symdecouple.decoupling.checkpoint import Checkpoint
 from symdecouple.decoupling.choice import Choice
 from symdecouple.decoupling.counted import with_weights, without_masked
@@ -140,7 +140,7 @@ class Running:
         if not self.has_third or exact is None or moments is None or len(moments) < 3:
             return {}
         target = moments.coordinates(targets[:3])[2]
-        which = [r for r, i in enumerate(index.tolist()) if _is_real(target) and (self.dps or i in self.batch.means)]
+        which = [r for r, i in enumerate(index.tolist()) if is_real(target) and (self.dps or i in self.batch.means)]
         return {which[r]: why for r, why in unreachable_rows(exact[index[which]], target).items()} if which else {}
 
     def _once_more(self, perturbation: Perturbation, index: Array, again: dict[int, RefusedRow],
@@ -212,8 +212,8 @@ def leaves_out_masked(method: Callable[Concatenate[Any, Any, P], Any]) -> GivesR
     """Let a method of a plan answer samples whose entries count differently: masked, missing, or with weights.
 
     Masked entries are left out, NaN by ``nan_policy="omit"`` in the same way, and `weights` say how often each one
-    counts (`counted`); those that have labels, or groups, get theirs back (`with_labels`). The
-    method itself knows none of them. What `on_refusal` is not, is refused.
+    counts (`counted`); those that have labels, or groups, get theirs back (`with_labels`). The method itself knows none
+    of them. What `on_refusal` is not, is refused.
     """
 
     @wraps(method)
@@ -282,10 +282,6 @@ def _crowded_digits(row: Array) -> int:
         return 0
     gap = min(b - a for a, b in itertools.pairwise(values))
     return int(6 * 0.302 * (_bits(values[-1] - values[0]) - _bits(gap) + 1)) + 1
-
-
-def _is_real(value: Any) -> bool:
-    return bool(mpmath.isfinite(value) and mpmath.im(value) == 0)
 
 
 def _bits(value: Any) -> int:

@@ -44,8 +44,8 @@ SampleAxis: TypeAlias = Axis | Literal["last"]
 
 _NARROW = 2**17  # numbers of a row from which on types of 32 bits or less are kept, and widened where they are used
 WAVES = float(np.finfo(np.float64).eps) ** (-2 / 3)  # from here on rounding takes two thirds of their digits
-BEYOND = Outcome(False, "out of range", "entries, or differences between them, are beyond float64; change the unit, or "
-                 "use dps=")
+_BEYOND = Outcome(False, "out of range", "entries, or differences between them, are beyond float64; change the unit, "
+                  "or use dps=")
 ROUNDED = Outcome(False, "beyond float64", "entries are rounded to more than a wave shows; use dps=")
 
 
@@ -140,7 +140,7 @@ class Batch(Answer):
             rows = rows.copy()
             rows[list(shifted)] = [numbers for numbers, _ in shifted.values()]
         for r in _beyond(taken, rows) if is_wide and not exact else ():
-            barred[r] = BEYOND
+            barred[r] = _BEYOND
             rows[r] = 0
         for i in np.flatnonzero(np.abs(rows).max(axis=1, initial=0) > WAVES) if waves and not exact else ():
             if i not in shifted and any(exact_number(v) != w for v, w in zip(taken[i], rows[i], strict=True)):
