@@ -99,18 +99,16 @@ def as_powers(lower: FloatArray, k: int, c: FloatArray) -> None:
 
 
 def polynomial(y: FloatArray, c: FloatArray, k: int, out: FloatArray) -> None:
-    """sum_i c_i y^i, i < k."""
-    if k <= EVERYDAY:
-        c0, c1, c2, c3, c4 = c[0], c[1], c[2], c[3] if k > 3 else 0.0, c[4] if k > 4 else 0.0
-        for i in range(len(y)):
-            out[i] = (((c4 * y[i] + c3) * y[i] + c2) * y[i] + c1) * y[i] + c0
-        return
+    """sum_i c_i y^i, i < k, for k from 2: the next four coefficients in one loop."""
+    b = 4 * ((k - 2) // 4)
+    c0, c1 = c[b], c[b + 1]
+    c2, c3, c4 = c[b + 2] if k > b + 2 else 0.0, c[b + 3] if k > b + 3 else 0.0, c[b + 4] if k > b + 4 else 0.0
     for i in range(len(y)):
-        out[i] = c[k - 1] * y[i] + c[k - 2]
-    for j in range(k - 3, -1, -1):
-        d = c[j]
+        out[i] = (((c4 * y[i] + c3) * y[i] + c2) * y[i] + c1) * y[i] + c0
+    for j in range(b - 4, -1, -4):
+        c0, c1, c2, c3 = c[j], c[j + 1], c[j + 2], c[j + 3]
         for i in range(len(y)):
-            out[i] = out[i] * y[i] + d
+            out[i] = (((out[i] * y[i] + c3) * y[i] + c2) * y[i] + c1) * y[i] + c0
 
 
 def largest_gap(means: FloatArray, k: int, goal: FloatArray) -> float:

@@ -260,10 +260,10 @@ def follow_path(
     n, distance, most, is_known = len(begin), goal[k] - first, _COARSE, True
     y, moved, power = lines[_HERE][:n], lines[_MOVED][:n], lines[_POWER]
     expansion, grown = lines[_EXPANSION][:n], lines[_GROWN][:n]
-    slope, c = scratch.short[1], scratch.short[2]  # where the norms are, which have had their use
+    means, slope, c = scratch.short[0], scratch.short[1], scratch.short[2]  # where the norms are, which have had their use
     while True:
         for j in range(k):
-            scratch.short[0, j] = goal[j]
+            means[j] = goal[j]
         for i in range(n):
             y[i], grown[i] = begin[i], 0.0
         log_growth, s, h, rtol, left, stage, gap, began_known = 0.0, 0.0, 0.0, most, 1.0, 0, 0.0, is_known
@@ -282,7 +282,13 @@ def follow_path(
                     _combine(0.0 if is_estimate else 1.0, y, lines, i, h, moved)
                 if i < _FIFTH:
                     now = first + (s + NODES[i] * h) * distance if is_known else np.nan
-                    if not _velocity(moved, w, k, now, distance, power, scratch):
+                    if k <= EVERYDAY and is_known:
+                        four_means(moved, w, means)
+                        means[k] = now
+                        is_sound = _everyday_velocity(means, k, distance, c)
+                    else:
+                        is_sound = _velocity(moved, w, k, now, distance, power, scratch)
+                    if not is_sound:
                         if i == 0:
                             return -1.0
                         break
@@ -342,10 +348,6 @@ def _velocity(
     """
     means, norm, c, lower = scratch.short[0], scratch.short[1], scratch.short[2], scratch.lower
     is_known = now == now
-    if k <= EVERYDAY and is_known:
-        four_means(y, w, means)
-        means[k] = now
-        return _everyday_velocity(means, k, distance, c)
     means_to(y, w, k // 2 + 1 if is_known else 1, 2 * k - 2, power, means)
     means[k] = now if is_known else means[k]
     if not decompose(means, k, lower, norm) > LOST:
@@ -363,18 +365,20 @@ def _everyday_velocity(h: FloatArray, k: int, distance: float, c: FloatArray) ->
     share = e / d2
     d3 = h[6] - h[4] * h[4] - h[3] * h[3] - e * share
     c0, c1, c2 = share - h[3], share * h[3] - h[4], -share  # p_3, beside z^3
+    is_sound = (d2 > LOST * h[4]) & (d3 > LOST * h[6])
     if k == 4:
         rate = distance / (4 * d3)
         c[0], c[1], c[2], c[3] = rate * c0, rate * c1, rate * c2, rate
-        return bool((d2 > LOST * h[4]) & (d3 > LOST * h[6]))
-    second = h[6] - h[3] * h[5] - h[4]  # <z^4, p_2>
-    third = h[7] - h[4] * h[5] - h[3] * h[4] - share * second  # <z^4, p_3>
-    b, q = second / d2, third / d3
-    d4 = h[8] - h[4] * h[4] - h[5] * h[5] - b * second - q * third
-    rate = distance / (5 * d4)
-    c[0], c[1] = rate * (b - h[4] - q * c0), rate * (b * h[3] - h[5] - q * c1)
-    c[2], c[3], c[4] = rate * (-b - q * c2), -rate * q, rate
-    return bool((d2 > LOST * h[4]) & (d3 > LOST * h[6]) & (d4 > LOST * h[8]))
+    else:
+        second = h[6] - h[3] * h[5] - h[4]  # <z^4, p_2>
+        third = h[7] - h[4] * h[5] - h[3] * h[4] - share * second  # <z^4, p_3>
+        b, q = second / d2, third / d3
+        d4 = h[8] - h[4] * h[4] - h[5] * h[5] - b * second - q * third
+        rate = distance / (5 * d4)
+        c[0], c[1] = rate * (b - h[4] - q * c0), rate * (b * h[3] - h[5] - q * c1)
+        c[2], c[3], c[4] = rate * (-b - q * c2), -rate * q, rate
+        is_sound &= d4 > LOST * h[8]
+    return bool(is_sound)
 
 
 def _combine(kept: float, y: FloatArray, lines: FloatArray, row: int, h: float, out: FloatArray) -> None:
