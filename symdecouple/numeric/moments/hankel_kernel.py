@@ -19,41 +19,38 @@ LOST = 1e-5  # D_j/h_(2j) below which the Hankel matrix leaves fewer than eleven
 BLOCK = 512  # entries of a loop: sums round less, and what it touches stays in the first cache
 EVERYDAY = 5  # up to this k what a step does is one loop each: moments to order 6 of 64 values take 9 to 13 times as
 # long as their kurtosis, not 13 to 18
-FAST = ("_add_power_sums", "four_means", "polynomial")  # sums in any order
+FAST = ("four_means", "means_to", "polynomial")  # sums in any order
 
 
 def means_to(y: FloatArray, w: FloatArray, low: int, top: int, power: FloatArray, means: FloatArray) -> None:
-    """Mean(y^j) from 2 low - 1 to the even `top`, and 1 for j = 0; the weights add up to 1."""
+    """Mean(y^j) from 2 low - 1 to the even `top`, and 1 for j = 0: two for each further power.
+
+    The weights add up to 1.
+    """
     n = len(y)
     size = max(BLOCK, 4 * int(np.sqrt(n)))
     means[0] = 1.0
     for j in range(2 * low - 1, top + 1):
         means[j] = 0.0
-    for begin in range(0, n, size):
-        _add_power_sums(y[begin : begin + size], w[begin : begin + size], low, top, power, means)
-
-
-def _add_power_sums(
-    v: FloatArray, w: FloatArray, low: int, top: int, power: FloatArray, sums: FloatArray
-) -> None:
-    """Add sums of w v^j, j from 2 low - 1 to the even `top`: two for each further power."""
-    for i in range(len(v)):
-        power[i] = v[i] if low > 1 else 1.0
-    for _ in range(low - 2):
+    for b in range(-(-n // size)):
+        v, share = y[b * size : (b + 1) * size], w[b * size : (b + 1) * size]
         for i in range(len(v)):
-            power[i] *= v[i]
-    for j in range(low, top // 2 + 1):
-        odd = 0.0
-        even = 0.0
-        for i in range(len(v)):
-            before = power[i]
-            now = before * v[i]
-            power[i] = now
-            weighted = w[i] * now
-            odd += weighted * before
-            even += weighted * now
-        sums[2 * j - 1] += odd
-        sums[2 * j] += even
+            power[i] = v[i] if low > 1 else 1.0
+        for _ in range(low - 2):
+            for i in range(len(v)):
+                power[i] *= v[i]
+        for j in range(low, top // 2 + 1):
+            odd = 0.0
+            even = 0.0
+            for i in range(len(v)):
+                before = power[i]
+                now = before * v[i]
+                power[i] = now
+                weighted = share[i] * now
+                odd += weighted * before
+                even += weighted * now
+            means[2 * j - 1] += odd
+            means[2 * j] += even
 
 
 def four_means(y: FloatArray, w: FloatArray, means: FloatArray) -> None:
@@ -98,17 +95,17 @@ def as_powers(lower: FloatArray, k: int, c: FloatArray) -> None:
             c[j] -= c[i] * lower[i, j]
 
 
-def polynomial(y: FloatArray, c: FloatArray, k: int, out: FloatArray) -> None:
-    """sum_i c_i y^i, i < k, for k from 2: the next four coefficients in one loop."""
+def polynomial(y: FloatArray, c: FloatArray, k: int, lines: FloatArray, row: int) -> None:
+    """Write sum_i c_i y^i, i < k, to a row of a table, for k from 2: four more coefficients in each loop."""
     b = 4 * ((k - 2) // 4)
     c0, c1 = c[b], c[b + 1]
     c2, c3, c4 = c[b + 2] if k > b + 2 else 0.0, c[b + 3] if k > b + 3 else 0.0, c[b + 4] if k > b + 4 else 0.0
     for i in range(len(y)):
-        out[i] = (((c4 * y[i] + c3) * y[i] + c2) * y[i] + c1) * y[i] + c0
+        lines[row, i] = (((c4 * y[i] + c3) * y[i] + c2) * y[i] + c1) * y[i] + c0
     for j in range(b - 4, -1, -4):
         c0, c1, c2, c3 = c[j], c[j + 1], c[j + 2], c[j + 3]
         for i in range(len(y)):
-            out[i] = (((out[i] * y[i] + c3) * y[i] + c2) * y[i] + c1) * y[i] + c0
+            lines[row, i] = (((lines[row, i] * y[i] + c3) * y[i] + c2) * y[i] + c1) * y[i] + c0
 
 
 def largest_gap(means: FloatArray, k: int, goal: FloatArray) -> float:

@@ -161,7 +161,7 @@ def settle_rows(
     which: IntArray, z: FloatArray, k: int, goal: FloatArray, moments: FloatArray, state: IntArray
 ) -> None:
     """Bring samples to level k - 1 where the path to it has come near; write moment k, and how they go on."""
-    scratch, share, moved = _scratch(len(goal)), np.full(z.shape[1], 1 / z.shape[1]), np.empty(BLOCK)
+    scratch, share, moved = _scratch(len(goal)), np.full(z.shape[1], 1 / z.shape[1]), np.empty((1, BLOCK))
     power = np.empty(_BEYOND + max(BLOCK, 4 * int(np.sqrt(z.shape[1]))))[_BEYOND:]
     means, norm, c, lower = scratch.short[0], scratch.short[1], scratch.short[2], scratch.lower
     for r in which:
@@ -180,9 +180,9 @@ def settle_rows(
             as_powers(lower, k - 1, c)
             for begin in range(0, len(row), BLOCK):
                 part = row[begin : begin + BLOCK]
-                polynomial(part, c, k - 1, moved)
+                polynomial(part, c, k - 1, moved, 0)
                 for i in range(len(part)):
-                    part[i] += moved[i]
+                    part[i] += moved[0, i]
         state[r] = _LOST if not gap <= RESIDUAL else _STAYED if drift <= _DRIFT else _ROUGH
         if state[r] == _STAYED:
             moments[k, r] = means[k]
@@ -260,7 +260,7 @@ def follow_path(
     n, distance, most, is_known = len(begin), goal[k] - first, _COARSE, True
     y, moved, power = lines[_HERE][:n], lines[_MOVED][:n], lines[_POWER]
     expansion, grown = lines[_EXPANSION][:n], lines[_GROWN][:n]
-    means, slope, c = scratch.short[0], scratch.short[1], scratch.short[2]  # where the norms are, which have had their use
+    means, norm, c, lower = scratch.short[0], scratch.short[1], scratch.short[2], scratch.lower
     while True:
         for j in range(k):
             means[j] = goal[j]
@@ -269,6 +269,7 @@ def follow_path(
         log_growth, s, h, rtol, left, stage, gap, began_known = 0.0, 0.0, 0.0, most, 1.0, 0, 0.0, is_known
         for step in range(int(limits[1]) if most > SHARP else _MOST_STEPS):
             error, five = np.inf, 0.0
+            is_everyday, lowest = is_known and k <= EVERYDAY, k // 2 + 1 if is_known else 1
             for i in range(stage, len(_PLACES)):
                 if i == 0:
                     for q in range(n):
@@ -281,22 +282,30 @@ def follow_path(
                     is_estimate = _FIFTH <= i <= _THIRD
                     _combine(0.0 if is_estimate else 1.0, y, lines, i, h, moved)
                 if i < _FIFTH:
-                    now = first + (s + NODES[i] * h) * distance if is_known else np.nan
-                    if k <= EVERYDAY and is_known:
+                    if is_everyday:
                         four_means(moved, w, means)
-                        means[k] = now
+                    else:
+                        means_to(moved, w, lowest, 2 * k - 2, power, means)
+                    if is_known:
+                        means[k] = first + (s + NODES[i] * h) * distance
+                    if is_everyday:
                         is_sound = _everyday_velocity(means, k, distance, c)
                     else:
-                        is_sound = _velocity(moved, w, k, now, distance, power, scratch)
+                        is_sound = decompose(means, k, lower, norm) > LOST
+                        for j in range(k - 1):
+                            c[j] = 0.0
+                        c[k - 1] = distance / (k * norm[k - 1])
+                        as_powers(lower, k, c)
                     if not is_sound:
                         if i == 0:
                             return -1.0
                         break
-                    polynomial(moved, c, k, lines[i])
+                    polynomial(moved, c, k, lines, i)
                     if i == 0 or i == _FIFTH - 1:  # the last stage is at the end of the step
                         for j in range(1, k):
-                            slope[j - 1] = j * c[j]
-                        polynomial(moved, slope, k - 1, power[:n] if i else expansion)
+                            norm[j - 1] = j * c[j]
+                        at_end = _POWER if i else _EXPANSION
+                        polynomial(moved, norm, k - 1, lines, at_end)
                         if h == 0:
                             low = high = 0.0
                             for q in range(n):
@@ -339,28 +348,11 @@ def follow_path(
         most = SHARP  # once more
 
 
-def _velocity(
-    y: FloatArray, w: FloatArray, k: int, now: float, distance: float, power: FloatArray, scratch: Scratch
-) -> bool:
-    """Coefficients of dz/ds where the k-th moment is `now`; False where too many digits are lost.
-
-    Where that is NaN, the moments up to the k-th are those that the points have.
-    """
-    means, norm, c, lower = scratch.short[0], scratch.short[1], scratch.short[2], scratch.lower
-    is_known = now == now
-    means_to(y, w, k // 2 + 1 if is_known else 1, 2 * k - 2, power, means)
-    means[k] = now if is_known else means[k]
-    if not decompose(means, k, lower, norm) > LOST:
-        return False
-    for j in range(k - 1):
-        c[j] = 0.0
-    c[k - 1] = distance / (k * norm[k - 1])
-    as_powers(lower, k, c)
-    return True
-
-
 def _everyday_velocity(h: FloatArray, k: int, distance: float, c: FloatArray) -> bool:
-    """The same for k = 4, 5 by formulas: p_j = z^j - sum_(i<j) <z^j, p_i>/D_i p_i with h_1 = 0 and h_2 = 1."""
+    """Coefficients of dz/ds for k = 4, 5 by formulas; False where too many digits are lost.
+
+    p_j = z^j - sum_(i<j) <z^j, p_i>/D_i p_i with h_1 = 0 and h_2 = 1.
+    """
     d2, e = h[4] - h[3] * h[3] - 1, h[5] - h[3] * h[4] - h[3]
     share = e / d2
     d3 = h[6] - h[4] * h[4] - h[3] * h[3] - e * share

@@ -47,7 +47,7 @@ def test_means_and_polynomials_of_any_degree(k: int, n_samples: int, monkeypatch
         assert means[0] == 1 and np.isnan(means[2 * k - 1 :]).all()
     c = np.random.default_rng(1).normal(size=k)
     by_numpy = np.polynomial.Polynomial(c)
-    hankel_kernel.polynomial(y, c, k, out)
+    hankel_kernel.polynomial(y, c, k, out[None], 0)
     assert out == pytest.approx(by_numpy(y), rel=1e-12, abs=1e-12)
 
 
@@ -55,23 +55,21 @@ def test_means_and_polynomials_of_any_degree(k: int, n_samples: int, monkeypatch
 @pytest.mark.parametrize("k", [4, 5, 6])
 def test_the_velocity_is_the_orthogonal_polynomial_of_degree_k_less_one(k: int, skewness: float) -> None:
     z = impose_skewness(np.random.default_rng(k).gamma(3.0, size=(1, 60)), skewness).values
-    means, memory = power_means(z, 2 * k - 2)[:, 0], scratch(k)
-    memory.short[0, :k] = means[:k]
+    means, (short, lower, _) = power_means(z, 2 * k - 2)[:, 0], scratch(k)
     basis, _ = orthogonal_basis(z, k)
     expected = 0.3 / (k * basis.norm[k - 1, 0]) * list(basis.polynomials(z))[-1][0]
-    assert kernel._velocity(z[0], np.full(60, 1 / 60), k, means[k], 0.3, np.empty(60), memory)
-    assert np.polynomial.Polynomial(memory.short[2, :k])(z[0]) == pytest.approx(expected, abs=1e-12)
-    if k <= hankel_kernel.EVERYDAY:
-        assert kernel._everyday_velocity(means, k, 0.3, memory.short[2])
-        assert np.polynomial.Polynomial(memory.short[2, :k])(z[0]) == pytest.approx(expected, abs=1e-12)
+    assert hankel_kernel.decompose(means, k, lower, short[1]) > hankel_kernel.LOST
+    short[2, :k] = [*[0] * (k - 1), 0.3 / (k * short[1, k - 1])]
+    hankel_kernel.as_powers(lower, k, short[2])
+    assert np.polynomial.Polynomial(short[2, :k])(z[0]) == pytest.approx(expected, abs=1e-12)
     few = np.resize(np.linspace(-1, 1, k - 1), 12 * (k - 1))
-    few = (few - few.mean()) / few.std()
-    memory.short[0, :k] = [np.mean(few**j) for j in range(k)]
+    few_means = np.array([np.mean(((few - few.mean()) / few.std()) ** j) for j in range(2 * k - 1)])
     with np.errstate(all="ignore"):
-        share = np.full(len(few), 1 / len(few))
-        assert not kernel._velocity(few, share, k, np.mean(few**k), 0.3, few.copy(), memory)
-        means = np.array([np.mean(few**j) for j in range(2 * k - 1)])
-        assert k > hankel_kernel.EVERYDAY or not kernel._everyday_velocity(means, k, 0.3, memory.short[2])
+        assert not hankel_kernel.decompose(few_means, k, lower, short[1]) > hankel_kernel.LOST
+        if k <= hankel_kernel.EVERYDAY:
+            assert kernel._everyday_velocity(means, k, 0.3, short[2])
+            assert np.polynomial.Polynomial(short[2, :k])(z[0]) == pytest.approx(expected, abs=1e-12)
+            assert not kernel._everyday_velocity(few_means, k, 0.3, short[2])
 
 
 def test_the_last_stage_adds_up_as_many_slopes_as_the_table_has() -> None:
