@@ -11,15 +11,12 @@ import numpy as np
 from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = [
-    "BLOCK", "EVERYDAY", "FAST", "LOST", "as_powers", "decompose", "four_means", "gap_of",
-    "largest_gap", "means_to", "polynomial",
+    "BLOCK", "FAST", "LOST", "as_powers", "decompose", "gap_of", "largest_gap", "means_to", "polynomial",
 ]
 
 LOST = 1e-5  # D_j/h_(2j) below which the Hankel matrix leaves fewer than eleven digits, as in `hankel`
 BLOCK = 512  # entries of a loop: sums round less, and what it touches stays in the first cache
-EVERYDAY = 5  # up to this k what a step does is one loop each: moments to order 6 of 64 values take 9 to 13 times as
-# long as their kurtosis, not 13 to 18
-FAST = ("four_means", "means_to", "polynomial")  # sums in any order
+FAST = ("means_to", "polynomial")  # sums in any order
 
 
 def means_to(y: FloatArray, w: FloatArray, low: int, top: int, power: FloatArray, means: FloatArray) -> None:
@@ -51,21 +48,6 @@ def means_to(y: FloatArray, w: FloatArray, low: int, top: int, power: FloatArray
                 even += weighted * now
             means[2 * j - 1] += odd
             means[2 * j] += even
-
-
-def four_means(y: FloatArray, w: FloatArray, means: FloatArray) -> None:
-    """Mean(y^5)..Mean(y^8): one loop in place of three, in the steps of orders 5 and 6."""
-    h5 = h6 = h7 = h8 = 0.0
-    for i in range(len(y)):
-        v = y[i]
-        v2 = v * v
-        v4 = v2 * v2
-        p = w[i] * v4
-        h5 += p * v
-        h6 += p * v2
-        h7 += p * (v2 * v)
-        h8 += p * v4
-    means[5], means[6], means[7], means[8] = h5, h6, h7, h8
 
 
 def decompose(means: FloatArray, k: int, lower: FloatArray, norm: FloatArray) -> float:

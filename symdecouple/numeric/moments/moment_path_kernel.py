@@ -31,11 +31,9 @@ from symdecouple.numeric.moments.growth import ALLOWED, SURELY
 from symdecouple.numeric.moments.hankel import NOISE, RESIDUAL, SETTLED
 from symdecouple.numeric.moments.hankel_kernel import (
     BLOCK,
-    EVERYDAY,
     LOST,
     as_powers,
     decompose,
-    four_means,
     gap_of,
     largest_gap,
     means_to,
@@ -269,7 +267,7 @@ def follow_path(
         log_growth, s, h, rtol, left, stage, gap, began_known = 0.0, 0.0, 0.0, most, 1.0, 0, 0.0, is_known
         for step in range(int(limits[1]) if most > SHARP else _MOST_STEPS):
             error, five = np.inf, 0.0
-            is_everyday, lowest = is_known and k <= EVERYDAY, k // 2 + 1 if is_known else 1
+            lowest = k // 2 + 1 if is_known else 1
             for i in range(stage, len(_PLACES)):
                 if i == 0:
                     for q in range(n):
@@ -282,24 +280,17 @@ def follow_path(
                     is_estimate = _FIFTH <= i <= _THIRD
                     _combine(0.0 if is_estimate else 1.0, y, lines, i, h, moved)
                 if i < _FIFTH:
-                    if is_everyday:
-                        four_means(moved, w, means)
-                    else:
-                        means_to(moved, w, lowest, 2 * k - 2, power, means)
+                    means_to(moved, w, lowest, 2 * k - 2, power, means)
                     if is_known:
                         means[k] = first + (s + NODES[i] * h) * distance
-                    if is_everyday:
-                        is_sound = _everyday_velocity(means, k, distance, c)
-                    else:
-                        is_sound = decompose(means, k, lower, norm) > LOST
-                        for j in range(k - 1):
-                            c[j] = 0.0
-                        c[k - 1] = distance / (k * norm[k - 1])
-                        as_powers(lower, k, c)
-                    if not is_sound:
+                    if not decompose(means, k, lower, norm) > LOST:
                         if i == 0:
                             return -1.0
                         break
+                    for j in range(k - 1):
+                        c[j] = 0.0
+                    c[k - 1] = distance / (k * norm[k - 1])
+                    as_powers(lower, k, c)
                     polynomial(moved, c, k, lines, i)
                     if i == 0 or i == _FIFTH - 1:  # the last stage is at the end of the step
                         for j in range(1, k):
@@ -346,31 +337,6 @@ def follow_path(
         if most == SHARP or log_growth > limits[0] or rtol * np.exp(log_growth) <= REDONE * GROWN:
             return log_growth
         most = SHARP  # once more
-
-
-def _everyday_velocity(h: FloatArray, k: int, distance: float, c: FloatArray) -> bool:
-    """Coefficients of dz/ds for k = 4, 5 by formulas; False where too many digits are lost.
-
-    p_j = z^j - sum_(i<j) <z^j, p_i>/D_i p_i with h_1 = 0 and h_2 = 1.
-    """
-    d2, e = h[4] - h[3] * h[3] - 1, h[5] - h[3] * h[4] - h[3]
-    share = e / d2
-    d3 = h[6] - h[4] * h[4] - h[3] * h[3] - e * share
-    c0, c1, c2 = share - h[3], share * h[3] - h[4], -share  # p_3, beside z^3
-    is_sound = (d2 > LOST * h[4]) & (d3 > LOST * h[6])
-    if k == 4:
-        rate = distance / (4 * d3)
-        c[0], c[1], c[2], c[3] = rate * c0, rate * c1, rate * c2, rate
-    else:
-        second = h[6] - h[3] * h[5] - h[4]  # <z^4, p_2>
-        third = h[7] - h[4] * h[5] - h[3] * h[4] - share * second  # <z^4, p_3>
-        b, q = second / d2, third / d3
-        d4 = h[8] - h[4] * h[4] - h[5] * h[5] - b * second - q * third
-        rate = distance / (5 * d4)
-        c[0], c[1] = rate * (b - h[4] - q * c0), rate * (b * h[3] - h[5] - q * c1)
-        c[2], c[3], c[4] = rate * (-b - q * c2), -rate * q, rate
-        is_sound &= d4 > LOST * h[8]
-    return bool(is_sound)
 
 
 def _combine(kept: float, y: FloatArray, lines: FloatArray, row: int, h: float, out: FloatArray) -> None:

@@ -66,10 +66,6 @@ def test_the_velocity_is_the_orthogonal_polynomial_of_degree_k_less_one(k: int, 
     few_means = np.array([np.mean(((few - few.mean()) / few.std()) ** j) for j in range(2 * k - 1)])
     with np.errstate(all="ignore"):
         assert not hankel_kernel.decompose(few_means, k, lower, short[1]) > hankel_kernel.LOST
-        if k <= hankel_kernel.EVERYDAY:
-            assert kernel._everyday_velocity(means, k, 0.3, short[2])
-            assert np.polynomial.Polynomial(short[2, :k])(z[0]) == pytest.approx(expected, abs=1e-12)
-            assert not kernel._everyday_velocity(few_means, k, 0.3, short[2])
 
 
 def test_the_last_stage_adds_up_as_many_slopes_as_the_table_has() -> None:
