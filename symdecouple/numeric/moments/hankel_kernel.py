@@ -32,8 +32,8 @@ def means_to(y: FloatArray, w: FloatArray, low: int, top: int, power: FloatArray
     for b in range(-(-n // size)):
         v, share = y[b * size : (b + 1) * size], w[b * size : (b + 1) * size]
         for i in range(len(v)):
-            power[i] = v[i] if low > 1 else 1.0
-        for _ in range(low - 2):
+            power[i] = v[i] * v[i] if low > 2 else v[i] if low > 1 else 1.0
+        for _ in range(low - 3):
             for i in range(len(v)):
                 power[i] *= v[i]
         for j in range(low, top // 2 + 1):
@@ -50,9 +50,9 @@ def means_to(y: FloatArray, w: FloatArray, low: int, top: int, power: FloatArray
             means[2 * j] += even
 
 
-def decompose(means: FloatArray, k: int, lower: FloatArray, norm: FloatArray) -> float:
-    """L and D of the Hankel matrix, L D above the diagonal; returns the smallest D_j/h_(2j)."""
-    kept = np.inf
+def decompose(means: FloatArray, k: int, lower: FloatArray, norm: FloatArray) -> bool:
+    """L and D of the Hankel matrix, L D above the diagonal; False where a D_j/h_(2j) is at most LOST."""
+    is_sound = True
     for j in range(k):
         inverse = 0.0
         for i in range(j, k):
@@ -61,20 +61,20 @@ def decompose(means: FloatArray, k: int, lower: FloatArray, norm: FloatArray) ->
                 entry -= lower[i, m] * lower[m, j]
             if i == j:
                 norm[j], lower[j, j], inverse = entry, 1.0, 1 / entry
+                is_sound &= entry > LOST * means[2 * j]
             else:
                 lower[j, i] = entry
                 lower[i, j] = entry * inverse
-        ratio = norm[j] / means[2 * j]
-        if not ratio >= kept:  # so that NaN stays
-            kept = ratio
-    return kept
+    return bool(is_sound)
 
 
 def as_powers(lower: FloatArray, k: int, c: FloatArray) -> None:
     """sum_j c_j p_j becomes coefficients of powers, in place."""
     for j in range(k - 1, -1, -1):
+        rest = c[j]
         for i in range(j + 1, k):
-            c[j] -= c[i] * lower[i, j]
+            rest -= c[i] * lower[i, j]
+        c[j] = rest
 
 
 def polynomial(y: FloatArray, c: FloatArray, k: int, lines: FloatArray, row: int) -> None:

@@ -31,7 +31,6 @@ from symdecouple.numeric.moments.growth import ALLOWED, SURELY
 from symdecouple.numeric.moments.hankel import NOISE, RESIDUAL, SETTLED
 from symdecouple.numeric.moments.hankel_kernel import (
     BLOCK,
-    LOST,
     as_powers,
     decompose,
     gap_of,
@@ -168,7 +167,7 @@ def settle_rows(
             means_to(row, share, min(k, 1), 2 * k - 2, power, means)  # no literal: numba would compile for each value
             gap = largest_gap(means, k - 1, goal) if state[r] != _STAYED else 0.0
             drift = drift if sweep else largest_gap(means, k - 2, goal)
-            if gap <= SETTLED or not (gap < _FAR and decompose(means, k - 1, lower, norm) > LOST):
+            if gap <= SETTLED or not (gap < _FAR and decompose(means, k - 1, lower, norm)):
                 break
             for i in range(k - 1):
                 rest = 0.0 if gap_of(means, i + 1, goal) <= NOISE else (goal[i + 1] - means[i + 1]) / (i + 1)
@@ -185,7 +184,7 @@ def settle_rows(
         if state[r] == _STAYED:
             moments[k, r] = means[k]
             if k < len(goal) and not largest_gap(means, k, goal) <= RESIDUAL:
-                has_room = decompose(means, k, lower, norm) > LOST
+                has_room = decompose(means, k, lower, norm)
                 is_near = _SHORT * k * np.sqrt(norm[k - 1]) >= abs(goal[k] - means[k])
                 state[r] = _CROWDED if not has_room else _GOES if is_near else _GOES_FAR
 
@@ -283,7 +282,7 @@ def follow_path(
                     means_to(moved, w, lowest, 2 * k - 2, power, means)
                     if is_known:
                         means[k] = first + (s + NODES[i] * h) * distance
-                    if not decompose(means, k, lower, norm) > LOST:
+                    if not decompose(means, k, lower, norm):
                         if i == 0:
                             return -1.0
                         break

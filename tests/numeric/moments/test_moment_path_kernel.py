@@ -58,14 +58,14 @@ def test_the_velocity_is_the_orthogonal_polynomial_of_degree_k_less_one(k: int, 
     means, (short, lower, _) = power_means(z, 2 * k - 2)[:, 0], scratch(k)
     basis, _ = orthogonal_basis(z, k)
     expected = 0.3 / (k * basis.norm[k - 1, 0]) * list(basis.polynomials(z))[-1][0]
-    assert hankel_kernel.decompose(means, k, lower, short[1]) > hankel_kernel.LOST
+    assert hankel_kernel.decompose(means, k, lower, short[1])
     short[2, :k] = [*[0] * (k - 1), 0.3 / (k * short[1, k - 1])]
     hankel_kernel.as_powers(lower, k, short[2])
     assert np.polynomial.Polynomial(short[2, :k])(z[0]) == pytest.approx(expected, abs=1e-12)
     few = np.resize(np.linspace(-1, 1, k - 1), 12 * (k - 1))
     few_means = np.array([np.mean(((few - few.mean()) / few.std()) ** j) for j in range(2 * k - 1)])
     with np.errstate(all="ignore"):
-        assert not hankel_kernel.decompose(few_means, k, lower, short[1]) > hankel_kernel.LOST
+        assert not hankel_kernel.decompose(few_means, k, lower, short[1])
 
 
 def test_the_last_stage_adds_up_as_many_slopes_as_the_table_has() -> None:
