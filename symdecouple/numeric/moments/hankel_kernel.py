@@ -20,7 +20,7 @@ FAST = ("means_to", "polynomial")  # sums in any order
 
 
 def means_to(y: FloatArray, w: FloatArray, low: int, top: int, power: FloatArray, means: FloatArray) -> None:
-    """Mean(y^j) from 2 low - 1 to the even `top`, and 1 for j = 0: two for each further power.
+    """Mean(y^j) from 2 low - 1 to the even `top`, the next four in one loop, and 1 for j = 0.
 
     The weights add up to 1.
     """
@@ -32,22 +32,27 @@ def means_to(y: FloatArray, w: FloatArray, low: int, top: int, power: FloatArray
     for b in range(-(-n // size)):
         v, share = y[b * size : (b + 1) * size], w[b * size : (b + 1) * size]
         for i in range(len(v)):
-            power[i] = v[i] * v[i] if low > 2 else v[i] if low > 1 else 1.0
+            square = v[i] * v[i]
+            power[i] = share[i] * (square * square if low > 2 else square if low > 1 else 1.0)
         for _ in range(low - 3):
             for i in range(len(v)):
-                power[i] *= v[i]
-        for j in range(low, top // 2 + 1):
-            odd = 0.0
-            even = 0.0
+                power[i] *= v[i] * v[i]
+        for j in range(2 * low - 1, top, 4):
+            m1 = m2 = m3 = m4 = 0.0
             for i in range(len(v)):
-                before = power[i]
-                now = before * v[i]
-                power[i] = now
-                weighted = share[i] * now
-                odd += weighted * before
-                even += weighted * now
-            means[2 * j - 1] += odd
-            means[2 * j] += even
+                first = power[i] * v[i]
+                second = first * v[i]
+                third = second * v[i]
+                power[i] = third * v[i]
+                m1 += first
+                m2 += second
+                m3 += third
+                m4 += power[i]
+            means[j] += m1
+            means[j + 1] += m2
+            if j + 2 < top:
+                means[j + 2] += m3
+                means[j + 3] += m4
 
 
 def decompose(means: FloatArray, k: int, lower: FloatArray, norm: FloatArray) -> bool:
