@@ -24,13 +24,11 @@ def means_to(y: FloatArray, w: FloatArray, low: int, top: int, power: FloatArray
 
     The weights add up to 1.
     """
-    n = len(y)
-    size = max(BLOCK, 4 * int(np.sqrt(n)))
     means[0] = 1.0
     for j in range(2 * low - 1, top + 1):
         means[j] = 0.0
-    for b in range(-(-n // size)):
-        v, share = y[b * size : (b + 1) * size], w[b * size : (b + 1) * size]
+    for b in range(-(-len(y) // BLOCK)):
+        v, share = y[b * BLOCK : (b + 1) * BLOCK], w[b * BLOCK : (b + 1) * BLOCK]
         for i in range(len(v)):
             square = v[i] * v[i]
             power[i] = share[i] * (square * square if low > 2 else square if low > 1 else 1.0)
@@ -75,11 +73,10 @@ def decompose(means: FloatArray, k: int, lower: FloatArray, norm: FloatArray) ->
 
 def as_powers(lower: FloatArray, k: int, c: FloatArray) -> None:
     """sum_j c_j p_j becomes coefficients of powers, in place."""
-    for j in range(k - 1, -1, -1):
-        rest = c[j]
-        for i in range(j + 1, k):
-            rest -= c[i] * lower[i, j]
-        c[j] = rest
+    for i in range(k - 1, 0, -1):
+        top = c[i]
+        for j in range(i):
+            c[j] -= top * lower[i, j]
 
 
 def polynomial(y: FloatArray, c: FloatArray, k: int, lines: FloatArray, row: int) -> None:

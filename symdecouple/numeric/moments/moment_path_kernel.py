@@ -159,7 +159,7 @@ def settle_rows(
 ) -> None:
     """Bring samples to level k - 1 where the path to it has come near; write moment k, and how they go on."""
     scratch, share, moved = _scratch(len(goal)), np.full(z.shape[1], 1 / z.shape[1]), np.empty((1, BLOCK))
-    power = np.empty(_BEYOND + max(BLOCK, 4 * int(np.sqrt(z.shape[1]))))[_BEYOND:]
+    power = np.empty(_BEYOND + BLOCK)[_BEYOND:]
     means, norm, c, lower = scratch.short[0], scratch.short[1], scratch.short[2], scratch.lower
     for r in which:
         row, gap, drift = z[r], 0.0, 0.0
@@ -199,7 +199,7 @@ def move_rows(
     the most steps of a path.
     """
     n = z.shape[1]
-    lines, share = np.empty((_LINES, min(n, max(_FEW, 4 * int(np.sqrt(n)))))), np.full(n, 1 / n)
+    lines, share = np.empty((_LINES, min(n, _FEW))), np.full(n, 1 / n)
     nodes, scratch = np.empty((_LINES + 2, MOST_NODES)), _scratch(len(goal))
     c, left = scratch.series, limits.copy()
     for r in which:
