@@ -15,6 +15,7 @@ import pytest
 from mpmath import mp
 from numpy.polynomial import chebyshev
 
+from symdecouple.numeric.kernels.compile import _twin
 from symdecouple.numeric.moments import hankel_kernel, levels, moment_path_kernel as kernel, nodes_kernel
 from symdecouple.numeric.moments.bins import binned
 from symdecouple.numeric.moments.hankel import orthogonal_basis, power_means, residuals
@@ -66,6 +67,22 @@ def test_the_velocity_is_the_orthogonal_polynomial_of_degree_k_less_one(k: int, 
     few_means = np.array([np.mean(((few - few.mean()) / few.std()) ** j) for j in range(2 * k - 1)])
     with np.errstate(all="ignore"):
         assert not hankel_kernel.decompose(few_means, k, lower, short[1])
+
+
+def test_what_a_stage_calls_counts_no_references() -> None:
+    """A slice in a branch, or a second return, may double the time of short samples."""
+    pytest.importorskip("numba")
+    y, lines = np.linspace(-1, 1, 64), np.zeros((kernel._LINES, 64))
+    means, (short, lower, _) = np.array([np.mean(y**j) for j in range(9)]), scratch(4)
+    for function, given in (
+        (kernel._combine, (1.0, y, lines, 1, 0.1, y.copy())), (kernel._square, (y, y)),
+        (hankel_kernel.means_to, (y, y, 3, 6, y.copy(), means.copy())), (hankel_kernel.polynomial, (y, y, 4, lines, 0)),
+        (hankel_kernel.decompose, (means, 4, lower, short[1])), (hankel_kernel.as_powers, (lower, 4, short[2])),
+    ):
+        compiled: Any = _twin(function, frozenset(kernel._FAST), {})
+        compiled.compile(tuple(map(compiled.typeof_pyval, given)))
+        (made,) = compiled.inspect_llvm().values()
+        assert function.__name__ in made and "call void @NRT_incref" not in made, function
 
 
 def test_the_last_stage_adds_up_as_many_slopes_as_the_table_has() -> None:
