@@ -14,8 +14,8 @@ Results agree with those of NumPy to the error of the steps, a few 1e-10. Long s
 held to 3e-11 of a standard deviation, and to GROWN over the growth that the first velocity promises, but not below the
 FINE of `moment_path`; a path whose error has grown all the same is followed again.
 
-*References.* numba counts the references of arrays, in atomic instructions, where a function returns at two places, or
-takes slices or chooses arrays in a branch. What a stage calls does neither: that halves the time of short samples.
+*References.* numba counts the references of arrays in atomic instructions, but not in a function that has one end, to
+which its arrays live, and calls no other. What a stage calls is of this kind: it halves the time of short samples.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ def test_the_velocity_is_the_orthogonal_polynomial_of_degree_k_less_one(k: int, 
 
 
 def test_what_a_stage_calls_counts_no_references() -> None:
-    """A slice in a branch, or a second return, may double the time of short samples."""
+    """Where they are counted, as where branches end apart, short samples take twice the time."""
     pytest.importorskip("numba")
     y, lines = np.linspace(-1, 1, 64), np.zeros((kernel._LINES, 64))
     means, (short, lower, _) = np.array([np.mean(y**j) for j in range(9)]), scratch(4)
