@@ -80,14 +80,16 @@ def decoupled_energies(task: EnergyProblems) -> DecoupledEnergies:
     offset, (count, m) = task.offset, (len(task.goals), len(task.bands))
     levels, own = np.tile(np.arange(m) + offset, (count, 1)), np.tile(np.arange(m), count)
     found, imposed, first, refusals = task.solved(levels)
-    columns = np.take_along_axis(found.matrix, own[:, None, None], axis=2)
-    solved = -solve_scaled(found.matrix, imposed, columns[..., 0])
-    solved[np.arange(len(own)), own] = 1
-    is_there = levels < first[:, None]
+    each = np.arange(len(own))
+    solved = solve_scaled(found.matrix, imposed, -found.matrix[each, own])
+    solved[each, own] = 1
+    is_all = not offset and not refusals
 
     def placed(part: FloatArray, missing: float = np.nan) -> FloatArray:
         """What problems have, by rows and features."""
-        out = np.full((count, m + offset, *part.shape[1:]), missing)
+        if is_all:
+            return part.reshape(count, m, *part.shape[1:])
+        out, is_there = np.full((count, m + offset, *part.shape[1:]), missing), levels < first[:, None]
         out[:, offset:][is_there] = part[is_there.ravel()]
         return out
 
