@@ -78,7 +78,8 @@ class DecoupledEnergies:
 def decoupled_energies(task: EnergyProblems) -> DecoupledEnergies:
     """Solve all levels but the last of all signals."""
     offset, (count, m) = task.offset, (len(task.goals), len(task.bands))
-    levels, own = np.tile(np.arange(m) + offset, (count, 1)), np.tile(np.arange(m), count)
+    own = np.arange(count * m) % m
+    levels = own.reshape(count, m) + offset
     found, imposed, first, refusals = task.solved(levels)
     each = np.arange(len(own))
     solved = solve_scaled(found.matrix, imposed, -found.matrix[each, own])
