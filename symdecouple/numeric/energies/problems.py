@@ -149,8 +149,8 @@ class EnergyProblems:
                 first[row], refusals[row] = missing
         there = np.where(levels < first[:, None], levels - self.offset, 0) if refusals else levels - self.offset
         imposed = np.arange(m) < there[..., None]
-        for row, some in enumerate(imposed):
-            some &= self.dependence(row).independent
+        for row in range(count):
+            imposed[row] &= self.dependence(row).independent
         problems = self._posed(np.arange(count).repeat(several), imposed.reshape(-1, m))
         if start is None and answers(self.bands):
             found = tilt_levels(problems, _SOON)
