@@ -24,7 +24,7 @@ from symdecouple.numeric.energies.tilting import Problems, Tilted, scaled_matrix
 from symdecouple.numeric.energies.tilting_kernel import answers, tilt_levels
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
-__all__ = ["EnergyProblems"]
+__all__ = ["EnergyProblems", "Solved"]
 
 _CONSISTENT = 1e-10  # relative; what a dependent feature may differ from the value that the others give it
 _SOON, _LAST = 40, 400  # iterations before the question whether there is a solution, and after it
