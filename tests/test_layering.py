@@ -19,7 +19,7 @@ MAX_LINES = 400
 NAMES_OF_NOTHING = {"utils", "util", "helpers", "common", "tools", "misc"}
 
 ROOMS = (
-    "shown waiting errors names verdict figures language calculus flows numeric tables families decoupling analysis "
+    "shown waiting replacing errors names verdict figures language calculus flows numeric tables families decoupling analysis "
     "versions stats sklearn lazy pandas reproduction cli"
 ).split()
 
@@ -143,6 +143,7 @@ DOORS = {
 SYMPY_FREE = {
     "shown",
     "waiting",
+    "replacing",
     "errors",
     "names",
     "verdict",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from typing import Any, TypeAlias
 
@@ -35,8 +35,8 @@ def reported(progress: Progress | None, doing: str, unit: str = "samples") -> It
     if progress is None or progress is False:
         yield None
     elif progress is True:
-        with _bar(doing, unit) as tell:
-            yield tell
+        with ExitStack() as bars:
+            yield _bar(bars, doing, unit)
     elif callable(progress):
         yield progress
     else:
@@ -92,27 +92,20 @@ class Portioned:
                 self._tell(done, self._total)
 
 
-def _bar(doing: str, unit: str) -> AbstractContextManager[Tell]:
+def _bar(stack: ExitStack, doing: str, unit: str) -> Tell:
+    """Return what draws a bar, which the stack closes."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a notebook without widgets: tqdm writes its line
             tqdm = import_module("tqdm.auto").tqdm
     except ImportError:
-        return counted_line(doing, unit)
-    return _tqdm(tqdm, doing, unit)
-
-
-@contextmanager
-def _tqdm(tqdm: Any, doing: str, unit: str) -> Iterator[Tell]:
+        return stack.enter_context(counted_line(doing, unit))
     bars: list[Any] = []
 
     def tell(done: int, total: int) -> None:
         if not bars:
             bars.append(tqdm(total=total, desc=doing, unit=f" {unit}"))
+            stack.callback(bars[0].close)
         bars[0].update(done - bars[0].n)
 
-    try:
-        yield tell
-    finally:
-        for bar in bars:
-            bar.close()
+    return tell

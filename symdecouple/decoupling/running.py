@@ -75,25 +75,21 @@ class Running:
         batch, n_samples = self.batch, self.batch.rows.shape[-1]
         known = np.full((2, len(batch.rows)), np.nan, dtype=batch.numbers)  # residuals and errors
         digits = nullcontext() if self.dps is None else at_digits(self.dps + GUARD + _hidden_digits(batch.rows))
-        with digits, nullcontext() if progress is None else reported(progress, batch.name) as tell:
-            targets = self._targets()
-            done = set() if self.checkpoint is None else self.checkpoint.restore(batch)
-            asked = list(batch.open_rows())
-            to_do = np.array([i for i in asked if i not in done], dtype=np.intp)
-            is_whole = tell is None and self.checkpoint is None  # nobody waits for portions
-            portioned = None if is_whole else Portioned(tell, len(asked), self.checkpoint is not None)
+        with digits, reported(progress, batch.name) as tell:
+            targets, done = self._targets(), np.zeros(len(batch.rows), dtype=np.bool_)
+            if self.checkpoint is not None:
+                done[self.checkpoint.restore(batch)] = True
+            asked = np.array(list(batch.open_rows()), dtype=np.intp)
+            to_do, portioned = asked[~done[asked]], Portioned(tell, len(asked), self.checkpoint is not None)
             step = max(1, _CHUNK // max(1, n_samples)) if self.dps is None else 1
             for whole in (to_do[i : i + step] for i in range(0, len(to_do), step)):
-                for index in [whole] if portioned is None else portioned.cut(whole):
+                for index in portioned.cut(whole):
                     with as_part_of(len(whole) * n_samples):
                         known[:, index] = self._portion(index, targets)
-                    if portioned is None:
-                        continue
-                    done.update(index.tolist())
-                    is_end = bool(index[-1] == whole[-1])
+                    done[index], is_end = True, bool(index[-1] == whole[-1])
                     if self.checkpoint is not None and (is_end or portioned.is_due()):
                         self.checkpoint.keep(batch, done)
-                    portioned.tell(len(done), is_end)
+                    portioned.tell(int(done.sum()), is_end)
             result = batch.result(self.shape)
         if self.dps:
             with at_digits(self.dps), np.errstate(invalid="ignore"):  # NumPy tells of a NaN in an object array
