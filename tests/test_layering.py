@@ -19,8 +19,8 @@ MAX_LINES = 400
 NAMES_OF_NOTHING = {"utils", "util", "helpers", "common", "tools", "misc"}
 
 ROOMS = (
-    "shown waiting replacing errors names verdict figures language calculus flows numeric tables families decoupling analysis "
-    "versions stats sklearn lazy pandas reproduction cli"
+    "shown waiting replacing errors names verdict figures language calculus flows numeric tables families decoupling "
+    "analysis versions stats sklearn lazy pandas reproduction cli"
 ).split()
 
 ORDER = {

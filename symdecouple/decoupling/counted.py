@@ -138,8 +138,8 @@ def with_weights(method: Callable[..., Any], plan: Any, samples: Any, weights: A
             answer.refusals.update((int(which[r]), outcome) for r, outcome in lacking.items())
         if tell is not None:
             tell(len(rows), len(rows))
-    entries = _of_entries(parts, some.present.astype(np.intp), lead, given.result_type).filled(np.nan)
-    return answer.deliver(_in_place(entries, given, axes), on_refusal)
+    entries = _of_entries(parts, some.present.astype(np.intp), lead, given.result_type, given, axes)
+    return answer.deliver(entries, on_refusal)
 
 
 def _moments(choice: Choice, n_samples: int) -> MomentRoute | None:
@@ -198,8 +198,8 @@ def _by_counts(method: Callable[..., Any], plan: Any, given: Numbers, axes: tupl
     size, kind = len(plan.features), parts[0][1].dtype if parts else np.float64
     if method.__name__ == "transform":
         return answer.deliver(_of_rows(parts, answer.shape, size, kind), on_refusal)
-    found = _of_entries(parts, counts, (size,) * (method.__name__ == "gradients"), kind)
-    return answer.deliver(_in_place(found.filled(np.nan) if is_filled else found, given, axes), on_refusal)
+    lead = (size,) * (method.__name__ == "gradients")
+    return answer.deliver(_of_entries(parts, counts, lead, kind, given, axes, is_filled=is_filled), on_refusal)
 
 
 def _others(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
@@ -233,8 +233,12 @@ def _of_rows(parts: Parts, shape: tuple[int, ...], size: int, kind: Any) -> Any:
     return out.reshape(*shape, size)
 
 
-def _of_entries(parts: Parts, counts: Any, lead: tuple[int, ...], kind: Any) -> Any:
-    """What has a number for each entry, (R, *lead, N), masked where that does not count; gradients are those of all."""
+def _of_entries(parts: Parts, counts: Any, lead: tuple[int, ...], kind: Any, given: Numbers, axes: tuple[int, ...],
+                *, is_filled: bool = True) -> Any:
+    """What has a number for each entry, in the shape of the samples, NaN or masked where that does not count.
+
+    Gradients are those of all copies, and have their features, `lead`, before the entries.
+    """
     out, is_repeated = np.full((len(counts), *lead, counts.shape[1]), np.nan, dtype=kind), bool((counts > 1).any())
     for which, values in parts:
         for i, value in zip(which, values, strict=True):
@@ -244,12 +248,8 @@ def _of_entries(parts: Parts, counts: Any, lead: tuple[int, ...], kind: Any) -> 
                 with at_digits(values.dps) if isinstance(values, Precise) else nullcontext():
                     each = each * counts[i][kept] if lead else each
             out[i][..., kept] = each
-    hidden = counts == 0 if not lead else (counts == 0)[:, None]
-    return ma.masked_array(out, np.broadcast_to(hidden, out.shape))
-
-
-def _in_place(found: Any, given: Numbers, axes: tuple[int, ...]) -> Any:
-    """Numbers of entries, (R, *lead, N), in the shape of the samples; those of gradients have their features first."""
-    lead, grid = found.shape[1:-1], tuple(given.array.shape[i] for i in axes)
-    found = found.reshape(*_others(given.array.shape, axes), *lead, *grid)
-    return found if lead else np.moveaxis(found, range(-len(axes), 0), axes)
+    if not is_filled:
+        hidden = counts == 0 if not lead else (counts == 0)[:, None]
+        out = ma.masked_array(out, np.broadcast_to(hidden, out.shape))
+    out = out.reshape(*_others(given.array.shape, axes), *lead, *(given.array.shape[i] for i in axes))
+    return out if lead else np.moveaxis(out, range(-len(axes), 0), axes)

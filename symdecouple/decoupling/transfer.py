@@ -20,7 +20,7 @@ its kernel that of the source, to 1e-10 and mostly to 1e-11 (thirteen of fourtee
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -151,29 +151,20 @@ def _transfer(maps: Maps, images: tuple[tuple[Any, SampleAxis], tuple[Any, Sampl
     again, _ = maps.normalize(values, count, axis=axis, on_refusal="return", progress=stage(4))
     refusals = {i: one if not (one.ok or is_own) else two for i, (one, two) in enumerate(
         zip(first, second, strict=True)) if not ((one.ok or is_own) and two.ok)}
-    refusals |= _of_targets(lacking, batch.shape, wanted.shape[:-1])
+    if lacking:  # of targets, at the sources they are for
+        each = np.broadcast_to(np.array(lacking, dtype=object).reshape(wanted.shape[:-1]), batch.shape).flat
+        refusals |= {i: replace(one, detail=f"the target: {one.detail}") for i, one in enumerate(each) if not one.ok}
     gap = np.abs(again - kernel).max(axis=batch.axes, initial=0.0)
     if kernel.size:
         gap = gap / row_scales(as_rows(kernel, batch.axes)).reshape(batch.shape)
     apart = (np.abs(achieved - asked) / (1 + np.abs(asked))).max(axis=-1)
     apart = apart if is_own else np.maximum(apart, gap)
-    refusals |= {int(i): _lost(float(apart.flat[i])) for i in np.flatnonzero(~(apart <= _APART)) if i not in refusals}
-    refused = np.array([i in refusals for i in range(apart.size)], dtype=np.bool_).reshape(batch.shape)
+    lost = {i: Outcome(False, "lost on the way", f"the result is {apart.flat[i]:.1e} away from the features that were "
+                       "asked for, or from the kernel of the source; take units, or a reference, nearer to both samples")
+            for i in np.flatnonzero(~(apart <= _APART)).tolist()}
+    refusals = lost | refusals
+    refused = np.isin(np.arange(apart.size), list(refusals)).reshape(batch.shape)
     values = np.where(np.expand_dims(refused, batch.axes), np.nan, values)
     perturbed = {i: one for i, one in enumerate(first) if one.reason and i not in refusals}
     answer = Answer("transfer", batch.shape, refusals, frames=4, notes=perturbed, hint=batch.hint)
     return (values, asked, achieved, gap), answer
-
-
-def _of_targets(outcomes: Sequence[Outcome], shape: tuple[int, ...], given: tuple[int, ...]) -> dict[int, Outcome]:
-    """The refusals of targets, at the sources they were for."""
-    bad = [None if one.ok else one for one in outcomes]
-    if not any(bad):
-        return {}
-    each = np.broadcast_to(np.array(bad, dtype=object).reshape(given), shape).ravel()
-    return {i: replace(one, detail=f"the target: {one.detail}") for i, one in enumerate(each) if one is not None}
-
-
-def _lost(apart: float) -> Outcome:
-    return Outcome(False, "lost on the way", f"the result is {apart:.1e} away from the features that were asked for, "
-                   "or from the kernel of the source; take units, or a reference, nearer to both samples")
