@@ -63,8 +63,8 @@ class Application:
             return self._grid[1]
         other = copy.copy(self)
         other._shape = grid
-        other._values = {j: _on(compiled, grid) for j, compiled in self._values.items()}
-        other._gradients = {j: _on(compiled, grid) for j, compiled in self._gradients.items()}
+        other._values, other._gradients = ({j: f.on(grid) if isinstance(f, Compiled) else f for j, f in each.items()}
+                                           for each in (self._values, self._gradients))
         self._grid = grid, other
         return other
 
@@ -83,7 +83,8 @@ class Application:
                 with np.errstate(all="ignore"):
                     found.append(self._values[j](self._near(j, rows))[0][:, 0])
             else:
-                found.append(_none_as_nan(self._value(j, rows, False)[0]))
+                values = self._value(j, rows, False)[0]
+                found.append(values if values.dtype != object else np.where(_finite(values), values, mpmath.nan))
         return np.stack(found, axis=1) if found else np.empty((len(rows), 0), dtype=rows.dtype)
 
     def covectors(self, x: Array, which: Sequence[int]) -> Array:
@@ -156,7 +157,7 @@ class Application:
         spans = [span for span in self.spans if span[0] >= count]
         if first is not None and not spans:
             return first.values, spans
-        out = np.full((len(rows), self.size, *more), np.nan, dtype=_numbers(rows))
+        out = np.full((len(rows), self.size, *more), np.nan, dtype=np.result_type(rows, np.float64))
         if first is not None:
             out[:, :count] = first.values
         return out, spans
@@ -209,18 +210,15 @@ class Application:
         found = np.broadcast_to(_evaluated(self._gradients[j], near), rows.shape) / rows.shape[1]
         beyond = [r for r in np.flatnonzero(~_finite(found).all(axis=1)) if rows.dtype != object and _runs_out(
             self._gradients[j], near[r], found[r])]
-        return found, self._wrong(beyond, j, "out of range", f"its gradient {_TOO_FAR}") | self._outside(
-            j, rows, is_moved)
+        # outside the domain of a feature a formula of its gradient may give numbers still
+        outside = self._value(j, rows, is_moved)[1] if j in self._bounded | self.waves else {}
+        return found, self._wrong(beyond, j, "out of range", f"its gradient {_TOO_FAR}") | outside
 
     def _near(self, j: int, rows: Array) -> Array:
         """Return rows about 0 where they are far from it and feature j feels no offset."""
         middle = middles(rows)
         grid = self._shape or rows.shape[1:]
         return rows - middle if middle.any() and feels_no_offset(self.features[j], grid) else rows
-
-    def _outside(self, j: int, rows: Array, is_moved: bool) -> dict[int, Outcome]:
-        """Refuse rows outside the domain of feature j, where a formula of its gradient may give numbers still."""
-        return self._value(j, rows, is_moved)[1] if j in self._bounded | self.waves else {}
 
     def _beyond(self, rows: Iterable[Any], j: int, is_precise: bool = False) -> dict[int, Outcome]:
         help_ = "samples in its domain" if is_precise else "dps= for values beyond float64"
@@ -254,10 +252,6 @@ def _carry(levels: Sequence[AtLevel], spans: Sequence[tuple[int, int]], out: Arr
         out[:, start:last] = on_the_way.swapaxes(0, 1)
         last = 0 if at is None else last  # at the samples themselves
     return lost
-
-
-def _on(compiled: OnRows, grid: tuple[int, ...]) -> OnRows:
-    return compiled.on(grid) if isinstance(compiled, Compiled) else compiled
 
 
 def _evaluated(compiled: OnRows, rows: Array) -> Array:
@@ -301,7 +295,7 @@ class _Worst:
     """The largest residual and error of rows so far, and why they were refused; it begins with what comes at once."""
 
     def __init__(self, rows: Array, first: Answers | None) -> None:
-        zeros = np.zeros(len(rows), dtype=_numbers(rows))
+        zeros = np.zeros(len(rows), dtype=np.result_type(rows, np.float64))  # rows of a batch may be narrower
         self.residual = zeros if first is None else first.residual.copy()
         self.error = np.zeros(len(rows), dtype=object) if rows.dtype == object else None
         self.refusals: dict[int, Outcome] = {} if first is None else dict(first.refusals)
@@ -319,19 +313,9 @@ class _Worst:
         return Answers(values, self.residual, refusals, self.error)
 
 
-def _numbers(rows: Array) -> Any:
-    """The type of what is computed of rows of a batch, which may be narrower."""
-    return object if rows.dtype == object else np.float64
-
-
 def is_real(value: Any) -> bool:
     """Finite, and no complex number, which mpmath has of the logarithm of a negative one; its square is complex too."""
     return bool(mpmath.isfinite(value) and not isinstance(value, mpmath.mpc))
-
-
-def _none_as_nan(values: Array) -> Array:
-    """Values as they are, and NaN for what is no real number."""
-    return values if values.dtype != object else np.where(_finite(values), values, mpmath.nan)
 
 
 def _finite(values: Array) -> Array:

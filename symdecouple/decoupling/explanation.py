@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +11,7 @@ from sympy import Symbol, latex
 from symdecouple.decoupling.choice import Choice
 from symdecouple.flows.normalizer import Normalizer
 from symdecouple.language.feature import Feature
-from symdecouple.shown import Shown, clipped, latex_text
+from symdecouple.shown import Cell, Maths, Tabled, clipped, latex_text
 
 __all__ = ["Explanation", "LevelNote", "explanation_of"]
 
@@ -65,7 +64,7 @@ class LevelNote:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Explanation(Shown):
+class Explanation(Tabled):
     """The levels of a plan, what it leaves out, and what is done about samples that are refused.
 
     `str` is text, notebooks show HTML.
@@ -78,9 +77,12 @@ class Explanation(Shown):
     left_out: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
 
-    @property
-    def _last(self) -> list[str]:
-        """What is said after the levels."""
+    def _cells(self) -> list[tuple[Cell, ...]]:
+        return [("level", "imposes", "method", "formula", "why"), *(
+            (str(note.level), Maths(note.title, note.title_latex), note.method, _formulas(note),
+             ". ".join(text.rstrip(".") for text in (note.reason, note.domain) if text)) for note in self.notes)]
+
+    def _notes(self) -> list[str]:
         return [*(f"left out: {text}" for text in self.left_out), *self.beside,
                 *([self.perturbation] if self.perturbation else [])]
 
@@ -89,7 +91,7 @@ class Explanation(Shown):
         for note in self.notes:
             lines.append(f"level {note.level}: {note.title}, {note.method}: {note.formula}")
             lines += [f"  {text}" for text in (note.reason, note.domain) if text]
-        return "\n".join([*lines, *self._last])
+        return "\n".join([*lines, *self._notes()])
 
     def latex(self) -> str:
         """Return one aligned LaTeX block, a line a level that has a formula."""
@@ -98,11 +100,8 @@ class Explanation(Shown):
 
     def html(self) -> str:
         """Return a table, a row a level; formulas are between dollar signs for MathJax."""
-        head = "".join(f"<th>{name}</th>" for name in ("level", "imposes", "method", "formula", "why"))
-        body = "".join(_row(note) for note in self.notes)
         return (f"<p>path <b>{html.escape(self.path)}</b>, scenario <b>{html.escape(self.scenario)}</b></p>"
-                f'<table class="explanation"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
-                + "".join(f"<p>{html.escape(text)}</p>" for text in self._last))
+                + Tabled._repr_html_(self).replace("<table>", '<table class="explanation">', 1))
 
     def _repr_html_(self) -> str:
         return self.html()
@@ -112,13 +111,10 @@ def _latex(feature: Any) -> str:
     return latex_text(feature.name) if feature.is_named and feature.black_box is None else str(feature.latex())
 
 
-def _row(note: LevelNote) -> str:
-    parts = note.latex.split(r",\quad ") if note.latex else []  # separate formulas can be wrapped
-    formula = ", ".join(rf"$\displaystyle {html.escape(part)}$" for part in parts) or html.escape(note.formula)
-    why = ". ".join(text.rstrip(".") for text in (note.reason, note.domain) if text)
-    cells: Sequence[str] = (str(note.level), rf"${html.escape(note.title_latex)}$", html.escape(note.method), formula,
-                            html.escape(why))
-    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+def _formulas(note: LevelNote) -> Cell:
+    """What is done; separate formulas can be wrapped."""
+    tex = note.latex.replace(r",\quad ", r"$, $\displaystyle ")
+    return Maths(note.formula, rf"\displaystyle {tex}") if tex else note.formula
 
 
 def explanation_of(choice: Choice, features: tuple[Any, ...], references: tuple[Any, ...], perturbation: str,

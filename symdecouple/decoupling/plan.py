@@ -258,8 +258,7 @@ class Plan(Matching):
             As in `normalize`.
         """
         batch = batch_of(self.choice, "denormalize", samples, axis, dps, centred=False)
-        k, compute = denormalizer(self.choice, self._order, self._application.on(batch.grid), batch, values, level, dps,
-                                  rounding(samples, dps))
+        k, compute = denormalizer(self, batch, values, level, dps, rounding(samples, dps))
         return self._run(batch, None, dps, on_refusal, compute, k, progress)
 
     @leaves_out_masked

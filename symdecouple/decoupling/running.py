@@ -96,8 +96,7 @@ class Running:
                 rounded = np.frompyfunc(lambda v: +v, 1, 1)(result)
                 known[1] += mpmath.eps
                 result = Precise.of(rounded, self.dps, *(each.reshape(batch.shape)[()] for each in known))
-        is_told = on_refusal == "return" or batch.refusals or batch.notes or batch.hint
-        return batch.deliver(result, on_refusal) if is_told else result
+        return batch.deliver(result, on_refusal)
 
     def _portion(self, index: Array, targets: Sequence[Any]) -> Array:
         """Answer some rows, and return their residuals and errors; nothing else of what was computed is left."""
@@ -221,8 +220,7 @@ def leaves_out_masked(method: Callable[Concatenate[Any, Any, P], Any]) -> GivesR
         check_choice("on_refusal", options.get("on_refusal", "warn"), get_args(OnRefusal))
         check_choice("nan_policy", nan_policy, get_args(NanPolicy))
         if library_of(samples) or options.get("groups") is not None:
-            counted = {} if nan_policy == "propagate" else {"nan_policy": nan_policy}
-            return with_labels(method, self, samples, *arguments, **options, **counted, weights=weights)
+            return with_labels(method, self, samples, *arguments, **options, nan_policy=nan_policy, weights=weights)
         if weights is not None:
             return with_weights(method, self, samples, weights, nan_policy, *arguments, **options)
         if nan_policy != "propagate" or np.ma.is_masked(samples):
@@ -261,11 +259,8 @@ def _without_merged(rows: Array, found: Answers) -> Answers:
 
 def _hidden_digits(rows: Array) -> int:
     """Digits that an offset takes from what rows have beside it: of largest / spread, where that is the most."""
-    most = 0
-    for row in rows:
-        if values := fractions_of(row):
-            most = max(most, _bits(max(map(abs, values))) - _bits(max(values) - min(values)))
-    return int(most * 0.302) + 1 if most else 0  # log10(2)
+    most = max((_bits(max(map(abs, v))) - _bits(max(v) - min(v)) for v in map(fractions_of, rows) if v), default=0)
+    return int(most * 0.302) + 1 if most > 0 else 0  # log10(2)
 
 
 def _crowded_digits(row: Array) -> int:

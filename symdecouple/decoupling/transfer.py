@@ -160,8 +160,8 @@ def _transfer(maps: Maps, images: tuple[tuple[Any, SampleAxis], tuple[Any, Sampl
     apart = (np.abs(achieved - asked) / (1 + np.abs(asked))).max(axis=-1)
     apart = apart if is_own else np.maximum(apart, gap)
     lost = {i: Outcome(False, "lost on the way", f"the result is {apart.flat[i]:.1e} away from the features that were "
-                       "asked for, or from the kernel of the source; take units, or a reference, nearer to both samples")
-            for i in np.flatnonzero(~(apart <= _APART)).tolist()}
+                       "asked for, or from the kernel of the source; take units, or a reference, nearer to both "
+                       "samples") for i in np.flatnonzero(~(apart <= _APART)).tolist()}
     refusals = lost | refusals
     refused = np.isin(np.arange(apart.size), list(refusals)).reshape(batch.shape)
     values = np.where(np.expand_dims(refused, batch.axes), np.nan, values)

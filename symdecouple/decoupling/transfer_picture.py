@@ -30,10 +30,9 @@ def draw_transfer(images: Sequence[Any], layout: Layout, count: int, ax: Any = N
         raise InvalidInput("there is nothing to draw: the transfer was refused")
     if layout.channel_axis is None and count > 1:
         raise InvalidInput(f"a batch of {count} samples has no picture; transfer one of them")
-    coloured = None if layout.channel_axis is None else [np.moveaxis(a, layout.channel_axis, -1) for a in arrays]
-    is_image = coloured is None and all(array.ndim == 2 for array in arrays)
-    if coloured is not None and all(a.ndim == 3 and a.shape[-1] in (1, 3) for a in coloured):
-        arrays, is_image = [a[..., 0] if a.shape[-1] == 1 else a for a in coloured], True
+    axis = layout.channel_axis
+    arrays = arrays if axis is None else [np.moveaxis(a, axis, -1) for a in arrays]
+    is_image = all(a.ndim == 2 if axis is None else a.ndim == 3 and a.shape[-1] in (1, 3) for a in arrays)
     axes = _figure(arrays, is_image, is_shown) if ax is None else given_axes(ax, [3])
     if is_image:
         _draw_images(axes, arrays)

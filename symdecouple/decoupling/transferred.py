@@ -276,8 +276,8 @@ class Transferred(Shown):
             except NoMap as error:
                 refusals[i] = Outcome(False, "no map of other values", str(error))
                 continue
-            if self.layout.colour == "opponent":
-                moved = _held(moved, is_over)
+            if self.layout.colour == "opponent" and is_over.any() and not is_over.all():  # as the last one before it
+                moved = np.clip(moved, moved[~is_over].min(), moved[~is_over].max())
             values[i] = np.where(fine & ~(is_over & (beyond == "refuse")), moved, np.nan)
             if why := _told(others[i], fine, is_over & (beyond == "refuse"), sources[at]):
                 refusals[i] = why
@@ -291,13 +291,6 @@ def _as_samples(layout: Layout, image: NDArray[Any], name: str) -> tuple[NDArray
         raise InvalidInput(f"apply: samples of {layout.filtered or 1} dimension(s) are expected, got {array.shape}")
     axes = own_axes(axis, array.shape, layout.filtered or 1)
     return np.moveaxis(array, axes, range(-len(axes), 0)), axes
-
-
-def _held(moved: NDArray[Any], is_over: NDArray[Any]) -> NDArray[Any]:
-    """Where values go, those behind an end to where the last one before it goes."""
-    if not is_over.any() or is_over.all():
-        return moved
-    return np.asarray(np.clip(moved, moved[~is_over].min(), moved[~is_over].max()))
 
 
 def _told(others: NDArray[Any], fine: NDArray[Any], is_over: NDArray[Any], source: NDArray[Any]) -> Outcome | None:
