@@ -14,16 +14,16 @@ from symdecouple.numeric.samples.intake import library_of
 from symdecouple.tables.labelled import answer
 from symdecouple.tables.row_functions import Axes, Form, Make, Piece
 
-__all__ = ["with_labels"]
+__all__ = ["AXES", "with_labels"]
 
-_AXES: dict[str, Axes] = {"transform": "rows", "gradients": "slopes"}  # all others have those of the samples
+AXES: dict[str, Axes] = {"transform": "rows", "gradients": "slopes"}  # all others have those of the samples
 
 
 def with_labels(method: Callable[..., Any], plan: Any, samples: Any, *given: Any, **options: Any) -> Any:
     """Answer a method of a plan for a Series or a DataFrame, in the same."""
     name, size = method.__name__, len(plan.features)
     own = plan.features.names if name == "match" else plan.names
-    axes = _AXES.get(name, "entries")
+    axes = AXES.get(name, "entries")
 
     def split(found: Any, _: dict[str, Any]) -> tuple[list[Piece], Make]:
         return [Piece(found, None if axes == "entries" else own[:size], axes)], lambda parts, _: parts[0]
