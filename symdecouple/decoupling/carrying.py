@@ -76,13 +76,11 @@ class Recipe:
         goal = [float(c) for c in self.moments.coordinates([float(v) for v in wanted])] if self.is_own else [
             float(self.moments.coordinates([*self.references[:k], float(v)])[k]) for k, v in enumerate(wanted)]
         unit = goal[1] if len(goal) > 1 else None
-        if self.is_own:
-            legs = [(1.0, 0.0, 1.0, *goal[2:k]) for k in range(3, len(goal) + 1)]
-        else:
-            fixed = [float(c) for c in self.moments.coordinates([float(v or 0) for v in self.references[:-1]])]
-            up = [(1.0, 0.0, 1.0, *fixed[2:k]) for k in range(3, len(goal))]
-            down = [(1.0, 0.0, 1.0, *fixed[2 : k - 1], goal[k - 1]) for k in range(len(goal), 2, -1)]
-            legs = up + down
+        fixed = goal if self.is_own else [
+            float(c) for c in self.moments.coordinates([float(v or 0) for v in self.references[:-1]])]
+        legs = [(1.0, 0.0, 1.0, *fixed[2:k]) for k in range(3, len(goal) + self.is_own)]
+        if not self.is_own:  # and down again
+            legs += [(1.0, 0.0, 1.0, *fixed[2 : k - 1], goal[k - 1]) for k in range(len(goal), 2, -1)]
         return ValueMap.of_sample(row, tuple(legs), goal[0], unit)
 
     def _filtered(self, source: FloatArray, result: FloatArray, other: FloatArray

@@ -11,6 +11,7 @@ Feature k is taken where those before it are at their references: these have to 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any
 
 from symdecouple.families.moments import raw_moments, standardized_moments
@@ -35,8 +36,8 @@ def decoupled_names(features: FeatureSet, reference: Sequence[Any]) -> tuple[str
     """
     known, names = _known(features, reference), list[str]()
     for k, feature in enumerate(features):
-        own = features.names[k] if feature.is_named or (k == 0 and len(str(feature)) <= SHORT) else ""
-        name = own if feature.is_named or k >= len(known) else known[k]
+        text = str(feature) if k == 0 and len(str(feature)) <= SHORT else ""
+        name = features.names[k] if feature.is_named else known[k] if k < len(known) else text
         names.append(name if name and name not in names else f"decoupled_{k + 1}")
     return tuple(names)
 
@@ -58,15 +59,11 @@ def declared_names(features: FeatureSet) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _known(features: FeatureSet, reference: Sequence[Any]) -> list[str]:
+def _known(features: FeatureSet, reference: Sequence[Any]) -> Sequence[str]:
     """The names of leading features that are moments, each alone in its group, beside the standard references."""
     if features.coordinates:
-        return []
-    forms = [set(pair) for pair in zip(raw_moments(4, features.sample), standardized_moments(4, features.sample),
-                                       strict=True)]
-    found: list[str] = []
-    for k, (feature, names) in enumerate(zip(features, _KNOWN, strict=False)):
-        if feature not in forms[k] or features.groups[k] != (k,) or tuple(reference[:k]) != _STANDARD[:k]:
-            break
-        found.append(names)
-    return found
+        return ()
+    forms = zip(features, raw_moments(4, features.sample), standardized_moments(4, features.sample), strict=False)
+    are_known = (feature in pair and features.groups[k] == (k,) and tuple(reference[:k]) == _STANDARD[:k]
+                 for k, (feature, *pair) in enumerate(forms))
+    return _KNOWN[: sum(1 for _ in takewhile(bool, are_known))]

@@ -65,8 +65,7 @@ def _draw_images(axes: tuple[Any, ...], arrays: list[NDArray[Any]]) -> None:
         shown = (np.clip(array[::step, ::step], low, high) - low) / (high - low)
         ax.imshow(shown, cmap="gray", vmin=0, vmax=1)
         titled(ax, title)
-        ax.set_xticks([])
-        ax.set_yticks([])
+        ax.set(xticks=[], yticks=[])
         ax.spines[:].set_visible(False)
     outside = int(((arrays[2] < low) | (arrays[2] > high)).sum())
     if outside:
@@ -75,9 +74,7 @@ def _draw_images(axes: tuple[Any, ...], arrays: list[NDArray[Any]]) -> None:
 
 
 def _draw_curves(axes: tuple[Any, ...], arrays: list[NDArray[Any]], are_signals: bool) -> None:
-    everything = np.concatenate([array[np.isfinite(array)] for array in arrays])
-    low, high = float(everything.min()), float(everything.max())
-    edges = np.linspace(low, high if high > low else low + 1, _BINS + 1)
+    edges = np.histogram_bin_edges(np.concatenate([array[np.isfinite(array)] for array in arrays]), _BINS)
     for ax, array, title, colour in zip(axes, arrays, _TITLES, _LINES, strict=True):
         if are_signals:
             ax.plot(array[:_LONGEST], color=colour, linewidth=1)
