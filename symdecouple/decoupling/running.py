@@ -15,7 +15,7 @@ import mpmath
 import numpy as np
 from numpy.typing import NDArray
 
-from symdecouple.decoupling.application import Application, is_real
+from symdecouple.decoupling.application import Application
 from symdecouple.decoupling.checkpoint import Checkpoint
 from symdecouple.decoupling.choice import Choice
 from symdecouple.decoupling.counted import with_weights, without_masked
@@ -24,7 +24,7 @@ from symdecouple.decoupling.offsets import middles
 from symdecouple.decoupling.precise import Precise
 from symdecouple.decoupling.progress import Portioned, Progress, reported
 from symdecouple.decoupling.routes.levels import Levels
-from symdecouple.decoupling.routes.route import Answers
+from symdecouple.decoupling.routes.route import Answers, is_real
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
@@ -74,7 +74,8 @@ class Running:
         """Answer the rows; what is refused is NaN, and reported once."""
         batch, n_samples = self.batch, self.batch.rows.shape[-1]
         known = np.full((2, len(batch.rows)), np.nan, dtype=batch.numbers)  # residuals and errors
-        digits = nullcontext() if self.dps is None else at_digits(self.dps + GUARD + _hidden_digits(batch.rows))
+        digits = nullcontext() if self.dps is None else at_digits(
+            self.dps + GUARD + _hidden_digits(batch.rows) + self.choice.hidden_digits)
         with digits, nullcontext() if progress is None else reported(progress, batch.name) as tell:
             targets = self._targets()
             done = set() if self.checkpoint is None else self.checkpoint.restore(batch)
