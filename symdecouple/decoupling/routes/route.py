@@ -22,13 +22,19 @@ from symdecouple.decoupling.motions.motion import largest, unit
 from symdecouple.decoupling.motions.orbit import Moved, OrbitMotion, Unreachable
 from symdecouple.errors import Outcome
 from symdecouple.families.moments import MomentCoordinates
-from symdecouple.numeric.features.expressions import Array
+from symdecouple.language.precision import at_digits
+from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.paths.projection import least_move
 from symdecouple.numeric.precision.certain_refusals import judged_by_ties
 from symdecouple.numeric.precision.collocation import NoSlope, finite
 from symdecouple.numeric.precision.path import size, spread
 
 __all__ = ["Answers", "AtLevel", "OrbitRoute", "Route", "are_two", "each_row", "is_real", "off", "placed", "rows_left"]
+
+_FAR = 2.0**100  # flows and features take powers of numbers, and the tenth is beyond float64
+_DIGITS = 30  # that decide whether float64 is at fault
+_OUT_OF_RANGE = Outcome(False, "out of range", "numbers on the way to this level are beyond float64; change the unit, or "
+                        "use dps=")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +142,7 @@ class OrbitRoute(Route):
                     moved = self.motion().impose(row, k, goals)
             except Unreachable as error:
                 if self.moments is None or k > len(self.moments):
-                    return error.outcome
+                    return self._in_more_digits(row, k, goals, error.outcome)
                 try:
                     with np.errstate(all="ignore"):
                         point = self.moments.coordinates(goals)
@@ -158,6 +164,18 @@ class OrbitRoute(Route):
             return out, 0
 
         return replace(each_row(rows, targets[:k], one), back=back)
+
+    def _in_more_digits(self, row: Array, k: int, goals: list[Any], seen: Outcome) -> Outcome:
+        """Return why a sample in a far unit does not move: by its flow, or as numbers on the way are beyond float64."""
+        if row.dtype == object or 1 / _FAR < largest(row) < _FAR:
+            return seen
+        try:
+            with at_digits(_DIGITS):
+                self.motion().impose(as_multiprecision(row), k, goals)
+        except Unreachable as error:
+            if not error.outcome.reason.startswith("beyond "):
+                return error.outcome
+        return _OUT_OF_RANGE
 
     def _about_mean(self, goals: list[Any]) -> tuple[list[Any], Any, Any]:
         """Return targets of moments for samples of mean 0 and variance 1, and where those are to be moved to.
