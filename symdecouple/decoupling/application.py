@@ -215,14 +215,13 @@ class Application:
             j, rows, is_moved) | self._too_far_off(j, rows)
 
     def _too_far_off(self, j: int, rows: Array) -> dict[int, Outcome]:
-        """Refuse moments of rows so far from 0 that what those before leave of a gradient lost two thirds of its digits.
-        """
+        """Refuse moments of rows so far from 0 that what is left of a gradient lost two thirds of its digits."""
         if rows.dtype == object or not 0 < j < self._moments or feels_no_offset(self.features[j], rows.shape[1:]):
             return {}
         with np.errstate(over="ignore"):
             lost = (np.abs(rows.mean(axis=1)) / row_scales(rows)) ** j > WAVES
-        return self._wrong(np.flatnonzero(lost), j, ROUNDED.reason, "its gradient is lost in rounding, as the mean that "
-                           "samples are brought to is far above the deviation; use dps=, or path=\"auto\"")
+        return self._wrong(np.flatnonzero(lost), j, ROUNDED.reason, "its gradient is lost in rounding, as the mean "
+                           'that samples are brought to is far above the deviation; use dps=, or path="auto"')
 
     def _near(self, j: int, rows: Array) -> Array:
         """Return rows about 0 where they are far from it and feature j feels no offset."""

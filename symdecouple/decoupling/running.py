@@ -199,7 +199,7 @@ class Running:
             each = leading.first_at(mean, mpmath.mp.dps if self.dps else 2 * GUARD)
             value, derivative = map(mpmath.mpmathify if self.dps else float, each)
             found.values[r, 0] = derivative / rows.shape[1] if is_slope else value
-            if not is_slope and not mpmath.isfinite(value):
+            if not is_slope and not (mpmath.isfinite(value) and (value or not each[0])):
                 found.values[r, 0] = np.nan
                 found.refusals.setdefault(r, _OUT_OF_RANGE)
         return found

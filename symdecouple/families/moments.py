@@ -107,7 +107,8 @@ class MomentCoordinates:
                 found.append(self.inverse[k].xreplace({self.values[k]: value, **dict(zip(self.symbols, found,
                                                                                       strict=False))}))
             else:
-                found.append(_function(self.inverse[k], (self.values[k], *self.symbols[:k]), _module(value))(value, *found))
+                solved = _function(self.inverse[k], (self.values[k], *self.symbols[:k]), _module(value))
+                found.append(solved(value, *found))
         return found
 
     def of_references(self, references: Sequence[Expr | None]) -> MomentCoordinates:

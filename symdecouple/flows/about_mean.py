@@ -1,4 +1,4 @@
-r"""Moments about the mean that they are brought to: features that lose no digits where that mean is far above the spread.
+r"""Moments about the mean that they are brought to: no digits are lost where that mean is far above the deviation.
 
 Where feature 1 is the mean and is brought to c, the others are read off y = x - c, whose mean is 0:
 

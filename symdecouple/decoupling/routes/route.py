@@ -33,8 +33,8 @@ __all__ = ["Answers", "AtLevel", "OrbitRoute", "Route", "are_two", "each_row", "
 
 _FAR = 2.0**100  # flows and features take powers of numbers, and the tenth is beyond float64
 _DIGITS = 30  # that decide whether float64 is at fault
-_OUT_OF_RANGE = Outcome(False, "out of range", "numbers on the way to this level are beyond float64; change the unit, or "
-                        "use dps=")
+_OUT_OF_RANGE = Outcome(False, "out of range", "numbers on the way to this level are beyond float64; change the unit, "
+                        "or use dps=")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,8 @@ class OrbitRoute(Route):
                     return error.outcome
                 return judged_by_ties(row, k, point, error.outcome)
             found[r] = moved, scale
-            return place + scale * moved.values, moved.residual, self._error(moved, k, goals) if rows.dtype == object else np.nan
+            missing = self._error(moved, k, goals) if rows.dtype == object else np.nan
+            return place + scale * moved.values, moved.residual, missing
 
         def back(covectors: Array) -> tuple[Array, Any]:
             out = np.full(covectors.shape, np.nan, dtype=rows.dtype)
