@@ -24,12 +24,13 @@ from symdecouple.errors import Outcome
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
+from symdecouple.numeric.moments.ties import is_flat_at_two
 from symdecouple.numeric.paths.projection import least_move
 from symdecouple.numeric.precision.certain_refusals import judged_by_ties
 from symdecouple.numeric.precision.collocation import NoSlope, finite
 from symdecouple.numeric.precision.path import size, spread
 
-__all__ = ["Answers", "AtLevel", "OrbitRoute", "Route", "are_two", "each_row", "is_real", "off", "placed", "rows_left"]
+__all__ = ["Answers", "AtLevel", "OrbitRoute", "Route", "each_row", "is_real", "off", "placed", "rows_left"]
 
 _FAR = 2.0**100  # flows and features take powers of numbers, and the tenth is beyond float64
 _DIGITS = 30  # that decide whether float64 is at fault
@@ -160,7 +161,7 @@ class OrbitRoute(Route):
                 with suppress(ZeroDivisionError), np.errstate(all="ignore"):  # dependent generators: NaN
                     fields = self.motion().generators(moved.values, k)
                     for j, each in enumerate(covectors[:, r]):
-                        is_flat = is_skewness and are_two(moved.values, each)
+                        is_flat = is_skewness and is_flat_at_two(moved.values, each, unit(each))
                         out[j, r] = 0 * each if is_flat else scale * moved.slope * off(each, fields)
             return out, 0
 
@@ -242,19 +243,6 @@ def placed(part: Array, which: Array, others: Any) -> Array:
     out: Array = others.copy()
     out[which] = part
     return out
-
-
-def are_two(row: Array, covector: Array) -> bool:
-    """True for two values, and a gradient that is one number at each.
-
-    They are a saddle of the skewness: samples nearby, h away, come to one h away, where a function with this gradient,
-    and mean and variance as they are, changes by h^2. So it has the gradient 0 as a function of the samples.
-    """
-    is_low = row == row.min()
-    if not (is_low | (row == row.max())).all():
-        return False
-    parts = [covector[some] for some in (is_low, ~is_low)]
-    return bool(max(part.max() - part.min() for part in parts) <= unit(row) ** 0.5 * largest(covector))
 
 
 def off(vector: Array, fields: Array) -> Array:
