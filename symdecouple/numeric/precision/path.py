@@ -167,9 +167,11 @@ class _Path:
         self.smallest *= h  # the way may be ever so long beside the sample
         while s < 1:
             h = 1 - s if s + h * 1.05 >= 1 else h
-            if steps == _MOST_STEPS or h < self.smallest:
-                reason = "not attainable" if h < self.smallest else "no convergence"
-                if spread(y) * self.tol < mpmath.eps * size(y):  # the sample is lost beside where it lies
+            is_short = h < self.smallest * (1 - s)  # a way that ends in a small sample takes ever shorter steps
+            if steps == _MOST_STEPS or is_short:
+                reason = "not attainable" if is_short else "no convergence"
+                lost = spread(y) * self.tol < mpmath.eps * size(y) or (1 - s) * self.tol < mpmath.eps
+                if lost:  # the sample beside where it lies, or what is left of the way beside all of it
                     reason = f"beyond {mpmath.mp.dps} digits"
                 return self._refused(y, reason, "", error, steps)
             steps += 1
