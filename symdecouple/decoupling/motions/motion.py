@@ -62,9 +62,12 @@ class Motion:
         values, slope = (_real([mp_function(formula)(v, t) for v in x]) for formula in self._formulas)
         if values is None or slope is None:
             return None
-        slack = mpmath.sqrt(mpmath.eps) * largest(values)  # of values that come to one number
-        is_ordered = all(a <= b + slack for a, b in itertools.pairwise(values[np.argsort(x, kind="stable")]))
-        return (values, slope) if is_ordered else None
+        pairs = list(itertools.pairwise(values[np.argsort(x, kind="stable")]))
+        if not all(a <= b for a, b in pairs):
+            slack = mpmath.sqrt(mpmath.eps) * largest(values)  # of values that come to one number
+            if not all(a <= b + slack for a, b in pairs):
+                return None
+        return values, slope
 
 
 def _real(values: Sequence[Any]) -> Array | None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import mpmath
@@ -34,6 +35,7 @@ from symdecouple.numeric.features.expressions import Array
 __all__ = ["Automatic", "NestedRoots"]
 
 _MOST = 4000  # halvings and doublings: twice the exponents of float64
+_NEARER = 32  # halvings of a step that is too long, up to which a search between 0 and its end loses no time
 _LOOK = 20  # halvings whose changes are compared: a factor 1e6 of what is left of the way
 _STEADY = 0.5  # of a change: a power of what is left, to 1/20 at least, falls below in so many halvings
 
@@ -50,6 +52,7 @@ class NestedRoots(OrbitMotion):
         def at(t: Any) -> Moved:
             return self._search(self._along(moved, k - 1, t), k - 1, targets)
 
+        @cache  # the ends of a bracket are asked for again
         def gap(t: Any) -> Any:
             value = self.values(at(t).values)[k - 1] - targets[k - 1]
             if not is_finite(value):
@@ -130,11 +133,13 @@ def _between(gap: Callable[[Any], Any], near: Any, far: Any, precise: bool) -> A
 
 def _nearer(gap: Callable[[Any], Any], far: Any) -> tuple[Any, Any]:
     """Return a bracket of a root between 0 and `far`, which may be too long by many powers of two."""
-    is_above, short, longest = gap(far) > 0, 0, 1
+    is_above, short, longest = gap(far) > 0, 0, _NEARER
 
     def is_beyond(halvings: int) -> bool:
         return bool((gap(mpmath.ldexp(far, -halvings)) > 0) == is_above)
 
+    if not is_beyond(longest):
+        return 0 * far, far
     while longest < _MOST and is_beyond(longest):
         short, longest = longest, 2 * longest
     while longest - short > 1 and longest < _MOST:
