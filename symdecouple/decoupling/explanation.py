@@ -10,7 +10,6 @@ from sympy import Symbol, latex
 
 from symdecouple.decoupling.choice import Choice
 from symdecouple.flows.normalizer import Normalizer
-from symdecouple.language.feature import Feature
 from symdecouple.shown import Cell, Maths, Tabled, clipped, latex_text
 
 __all__ = ["Explanation", "LevelNote", "explanation_of"]
@@ -117,17 +116,18 @@ def _formulas(note: LevelNote) -> Cell:
     return Maths(note.formula, rf"\displaystyle {tex}") if tex else note.formula
 
 
-def explanation_of(choice: Choice, features: tuple[Any, ...], references: tuple[Any, ...], perturbation: str,
-                   left_out: tuple[str, ...], added: tuple[Feature, ...] = ()) -> Explanation:
+def explanation_of(plan: Any) -> Explanation:
     """Return what a plan does, with features as they were declared."""
+    choice, features, references = plan.choice, tuple(plan.features), plan.reference
     decided = min(len(v.decided) for v in (choice.verdicts.original, choice.verdicts.modified))
     scenario = str(choice.verdicts.scenario) if decided == len(features) else "not asked for yet (plan.scenario)"
     notes = tuple(_note(choice, features[start:end], references[start:end], end) for start, end in choice.spans
                   if references[end - 1] is not None)
     closures = tuple(choice.verdicts.of_closures()) if decided == len(features) else ()
     filled = (f"added: {f} = {v}, which fills up the closure of the features before it"
-              for f, v in zip(features, references, strict=True) if f in added)
-    return Explanation(choice.path, scenario, notes, perturbation, left_out, (*filled, *closures))
+              for f, v in zip(features, references, strict=True) if f in plan.added)
+    return Explanation(choice.path, scenario, notes, str(plan.perturbation or ""), tuple(map(str, plan.left_out)),
+                       (*filled, *closures))
 
 
 def _note(choice: Choice, features: tuple[Any, ...], references: tuple[Any, ...], level: int) -> LevelNote:

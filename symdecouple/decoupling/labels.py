@@ -6,11 +6,9 @@ The samples of a DataFrame are its rows unless `axis=0` says that they are its c
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from symdecouple.decoupling.progress import reported
-from symdecouple.numeric.samples.intake import library_of
 from symdecouple.tables.labelled import answer
 from symdecouple.tables.row_functions import Axes, Form, Make, Piece
 
@@ -29,8 +27,6 @@ def with_labels(method: Callable[..., Any], plan: Any, samples: Any, *given: Any
         return [Piece(found, None if axes == "entries" else own[:size], axes)], lambda parts, _: parts[0]
 
     each = {"values": own} if name in ("denormalize", "match") else {}
-    is_ours = library_of(samples) == "pandas" or options.get("groups") is not None
     form = Form(split, each, plan.choice.filter_ndim or 1)
     with reported(options.pop("progress", None), name) as tell:
-        function = getattr(plan, name) if is_ours else partial(method, plan)
-        return answer(form, name, function, samples, *given, progress=tell, **options)
+        return answer(form, name, getattr(plan, name), samples, *given, progress=tell, **options)

@@ -150,5 +150,4 @@ class PlanFacts(Shown):
 
     def explain(self) -> Explanation:
         """Return what is done at each level and why: text, LaTeX, and HTML in notebooks."""
-        return explanation_of(self.choice, tuple(self.features), self.reference, str(self.perturbation or ""),
-                              tuple(map(str, self.left_out)), self.added)
+        return explanation_of(self)

@@ -111,44 +111,34 @@ def transfer(maps: Maps, source: Any, target: Any, *, axis: SampleAxis = "last",
     if colour == "opponent" and channel_axis is None:
         raise InvalidInput('colour="opponent" needs channel_axis, the axis of the three channels')
     layout = Layout(axis, channel_axis, colour, maps.features.filter_ndim)
-    images = layout.taken(source, "source"), layout.taken(target, "target")
-    if layout.channel_axis is not None and len(images[0][0]) != len(images[1][0]):
-        raise InvalidInput(f"the source has {len(images[0][0])} channels, the target {len(images[1][0])}; convert one "
-                           "of them")
+    (images, axis), (targets, axis_of_target) = layout.taken(source, "source"), layout.taken(target, "target")
+    if channel_axis is not None and len(images) != len(targets):
+        raise InvalidInput(f"the source has {len(images)} channels, the target {len(targets)}; convert one of them")
     with reported(progress, "transfer", "steps") as tell:
-        (values, wanted, achieved, gap), answer = _transfer(maps, images, on_refusal, tell, channel_axis is not None)
-    return answer.deliver(Transferred(layout.back(values), maps.names, wanted, achieved, gap, answer.outcomes(), source,
-                                      target, layout, maps.recipe), on_refusal)
+        count, is_own, is_returned = len(maps.features), maps.recipe.is_own, on_refusal == "return"
+        batch = Batch.of("transfer", images, axis, False, maps.features.filter_ndim)
+        rows = len(batch.rows)
 
+        def stage(n: int) -> Tell | None:
+            """What tells of call n of five, on so many samples or others, as a fifth of the whole."""
+            return tell and (lambda done, total: tell(n * rows + rows * done // max(total, 1), 5 * rows))
 
-def _transfer(maps: Maps, images: tuple[tuple[Any, SampleAxis], tuple[Any, SampleAxis]], on_refusal: OnRefusal,
-              tell: Tell | None, is_coloured: bool) -> tuple[tuple[Any, ...], Answer]:
-    """Return values, wanted and achieved features, the gap of the kernels, and what became of each sample."""
-    ((source, axis), (target, axis_of_target)), count, is_own = images, len(maps.features), maps.recipe.is_own
-    batch = Batch.of("transfer", source, axis, False, maps.features.filter_ndim)
-    rows = len(batch.rows)
-
-    def stage(n: int) -> Tell | None:
-        """What tells of call n of five, on so many samples or others, as a fifth of the whole."""
-        return None if tell is None else lambda done, total: tell(n * rows + rows * done // max(total, 1), 5 * rows)
-
-    is_returned = on_refusal == "return"
-    found = maps.values(target, axis=axis_of_target, on_refusal="return" if is_returned else "raise",
-                        progress=stage(0))
-    wanted, lacking = found if is_returned else (found, ())
-    if is_coloured:  # one image for all of a batch: its channels are those of each
-        more = (1,) * (len(batch.shape) + 1 - wanted.ndim)
-        wanted = wanted.reshape(wanted.shape[0], *more, *wanted.shape[1:])
-    try:
-        asked = np.broadcast_to(wanted, (*batch.shape, count))
-    except ValueError as error:
-        raise InvalidInput(f"sources in a batch of shape {batch.shape} take one target, or one each; the targets have "
-                           f"shape {wanted.shape[:-1]}") from error
-    kernel, first = maps.normalize(source, count, axis=axis, on_refusal="return", progress=stage(1))
-    start = source if is_own else kernel
-    values, second = maps.denormalize(start, asked, count, axis=axis, on_refusal="return", progress=stage(2))
-    achieved, _ = maps.values(values, axis=axis, on_refusal="return", progress=stage(3))
-    again, _ = maps.normalize(values, count, axis=axis, on_refusal="return", progress=stage(4))
+        found = maps.values(targets, axis=axis_of_target, on_refusal="return" if is_returned else "raise",
+                            progress=stage(0))
+        wanted, lacking = found if is_returned else (found, ())
+        if channel_axis is not None:  # one image for all of a batch: its channels are those of each
+            more = (1,) * (len(batch.shape) + 1 - wanted.ndim)
+            wanted = wanted.reshape(wanted.shape[0], *more, *wanted.shape[1:])
+        try:
+            asked = np.broadcast_to(wanted, (*batch.shape, count))
+        except ValueError as error:
+            raise InvalidInput(f"sources in a batch of shape {batch.shape} take one target, or one each; the targets "
+                               f"have shape {wanted.shape[:-1]}") from error
+        kernel, first = maps.normalize(images, count, axis=axis, on_refusal="return", progress=stage(1))
+        start = images if is_own else kernel
+        values, second = maps.denormalize(start, asked, count, axis=axis, on_refusal="return", progress=stage(2))
+        achieved, _ = maps.values(values, axis=axis, on_refusal="return", progress=stage(3))
+        again, _ = maps.normalize(values, count, axis=axis, on_refusal="return", progress=stage(4))
     refusals = {i: one if not (one.ok or is_own) else two for i, (one, two) in enumerate(
         zip(first, second, strict=True)) if not ((one.ok or is_own) and two.ok)}
     if lacking:  # of targets, at the sources they are for
@@ -167,4 +157,5 @@ def _transfer(maps: Maps, images: tuple[tuple[Any, SampleAxis], tuple[Any, Sampl
     values = np.where(np.expand_dims(refused, batch.axes), np.nan, values)
     perturbed = {i: one for i, one in enumerate(first) if one.reason and i not in refusals}
     answer = Answer("transfer", batch.shape, refusals, frames=4, notes=perturbed, hint=batch.hint)
-    return (values, asked, achieved, gap), answer
+    return answer.deliver(Transferred(layout.back(values), maps.names, asked, achieved, gap, answer.outcomes(), source,
+                                      target, layout, maps.recipe), on_refusal)
