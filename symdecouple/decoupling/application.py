@@ -275,18 +275,11 @@ def _evaluated(compiled: OnRows, rows: Array) -> Array:
         if len(rows) == 1:
             return np.full(rows.shape, mpmath.nan, dtype=object)
         return np.concatenate([np.broadcast_to(_evaluated(compiled, row[None]), row[None].shape) for row in rows])
-    return found if rows.dtype == object else _without_underflow(compiled, rows, found)
-
-
-def _without_underflow(compiled: OnRows, rows: Array, found: Array) -> Array:
-    """Put NaN for what is 0 or nearly so because it is too small for float64: the variance of values near 1e-200."""
-    suspects = np.flatnonzero((np.abs(found) < np.finfo(np.float64).tiny).all(axis=1))
-    if not len(suspects):
-        return found
-    found = found.copy()
-    for r in suspects:
-        if _runs_out(compiled, rows[r], 0.0):
-            found[r] = np.nan
+    if rows.dtype != object:  # NaN for what is 0 or nearly so because it is too small: the variance near 1e-200
+        tiny = np.flatnonzero((np.abs(found) < np.finfo(np.float64).tiny).all(axis=1))
+        if lost := [r for r in tiny if _runs_out(compiled, rows[r], 0.0)]:
+            found = found.copy()
+            found[lost] = np.nan
     return found
 
 

@@ -57,10 +57,8 @@ class Checkpoint:
             raise InvalidInput(f"{self.path} keeps the answers of another plan or of other samples; give another name, "
                                "or remove it")
         batch.put_all(rows, values)
-        for index, *outcome in outcomes["refused"]:
-            batch.refusals[index] = Outcome(*outcome)
-        for index, *outcome in outcomes["noted"]:
-            batch.notes[index] = Outcome(*outcome)
+        batch.refusals.update({index: Outcome(*outcome) for index, *outcome in outcomes["refused"]})
+        batch.notes.update({index: Outcome(*outcome) for index, *outcome in outcomes["noted"]})
         return np.asarray(rows)
 
     def keep(self, batch: Batch, done: NDArray[np.bool_]) -> None:

@@ -58,8 +58,9 @@ class LevelNote:
     @property
     def title_latex(self) -> str:
         """What is imposed, as LaTeX."""
-        return r",\ ".join(rf"{_latex(f)} = {'?' if v is None else latex(v)}"
-                           for f, v in zip(self.features, self.references, strict=True))
+        names = (latex_text(f.name) if f.is_named and f.black_box is None else f.latex() for f in self.features)
+        return r",\ ".join(rf"{name} = {'?' if v is None else latex(v)}"
+                           for name, v in zip(names, self.references, strict=True))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -104,10 +105,6 @@ class Explanation(Tabled):
 
     def _repr_html_(self) -> str:
         return self.html()
-
-
-def _latex(feature: Any) -> str:
-    return latex_text(feature.name) if feature.is_named and feature.black_box is None else str(feature.latex())
 
 
 def _formulas(note: LevelNote) -> Cell:

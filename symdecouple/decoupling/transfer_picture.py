@@ -33,21 +33,19 @@ def draw_transfer(images: Sequence[Any], layout: Layout, count: int, ax: Any = N
     axis = layout.channel_axis
     arrays = arrays if axis is None else [np.moveaxis(a, axis, -1) for a in arrays]
     is_image = all(a.ndim == 2 if axis is None else a.ndim == 3 and a.shape[-1] in (1, 3) for a in arrays)
-    axes = _figure(arrays, is_image, is_shown) if ax is None else given_axes(ax, [3])
+    shares = [a.shape[1] / a.shape[0] for a in arrays] if is_image else [1.0, 1.0, 1.0]
+    axes: tuple[Any, ...]
+    if ax is None:
+        height = min(4.0, max(1.5, 10 / sum(shares))) + 0.6 if is_image else 3.2
+        axes = tuple(new_figure(10, height, is_shown=is_shown).subplots(
+            1, 3, width_ratios=[min(4.0, max(0.25, share)) for share in shares]))
+    else:
+        axes = given_axes(ax, [3])
     if is_image:
         _draw_images(axes, arrays)
     else:
         _draw_curves(axes, arrays, layout.filtered == 1 and all(array.ndim == 1 for array in arrays))
     return axes
-
-
-def _figure(arrays: list[NDArray[Any]], is_image: bool, is_shown: bool) -> tuple[Any, ...]:
-    if not is_image:
-        return tuple(new_figure(10, 3.2, is_shown=is_shown).subplots(1, 3))
-    shares = [array.shape[1] / array.shape[0] for array in arrays]
-    height = min(4.0, max(1.5, 10 / sum(shares)))
-    figure = new_figure(10, height + 0.6, is_shown=is_shown)
-    return tuple(figure.subplots(1, 3, width_ratios=[min(4.0, max(0.25, share)) for share in shares]))
 
 
 def _range(arrays: list[NDArray[Any]]) -> tuple[float, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Literal, TypeAlias, get_args, overload
@@ -77,12 +78,12 @@ class Transferred(Shown):
             first = next(outcome for outcome in self.outcomes if not outcome.ok)
             lines.append(("refused", f"{refused} of {len(self.outcomes)}, the first: {first.reason}"))
         rows = [(str(i), name, *((f"{w:.8g}", f"{a:.8g}") if outcome.ok else (outcome.reason, "")))
-                for i, (outcome, wanted, achieved) in enumerate(zip(self.outcomes, *self._tables(), strict=True))
-                for name, w, a in zip(self.names, wanted, achieved, strict=True)]
+                for i, outcome in enumerate(self.outcomes) for name, w, a in self._features_of(i)]
         return Card("Transferred", lines, ("sample", "feature", "wanted", "achieved"), rows)
 
-    def _tables(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        return self.wanted.reshape(-1, len(self.names)), self.achieved.reshape(-1, len(self.names))
+    def _features_of(self, i: int) -> Iterable[tuple[str, Any, Any]]:
+        """Names, wanted and achieved features of a sample."""
+        return zip(self.names, *(v.reshape(-1, len(self.names))[i] for v in (self.wanted, self.achieved)), strict=True)
 
     def within(self, low: float, high: float) -> tuple[NDArray[Any], int]:
         """Return the values limited to a range, such as that of a picture, and how many numbers were outside."""
@@ -93,16 +94,13 @@ class Transferred(Shown):
 
     def __str__(self) -> str:
         width = max(len(name) for name in self.names)
-        wanted, achieved = self._tables()
         lines = []
         for i, outcome in enumerate(self.outcomes):
-            title = f"sample {i}: " if len(self.outcomes) > 1 else ""
-            if not outcome.ok:
-                lines.append(f"{title}{outcome.reason}: {outcome.detail}")
-                continue
-            lines.append(f"{title}kernel equal to {self.kernel_gap.reshape(-1)[i]:.1e} standard deviations")
+            said = (f"kernel equal to {self.kernel_gap.reshape(-1)[i]:.1e} standard deviations" if outcome.ok else
+                    f"{outcome.reason}: {outcome.detail}")
+            lines.append(f"sample {i}: {said}" if len(self.outcomes) > 1 else said)
             lines += [f"  {name:<{width}}  wanted {w:<14.8g} achieved {a:<14.8g} difference {abs(a - w):.1e}"
-                      for name, w, a in zip(self.names, wanted[i], achieved[i], strict=True)]
+                      for name, w, a in self._features_of(i) if outcome.ok]
         return "\n".join(lines)
 
     def plot(self, ax: Any = None) -> tuple[Axes, ...]:
@@ -271,8 +269,7 @@ class Transferred(Shown):
                                 "transfer the other values themselves")
                 if not (fine.all() or self.recipe.is_pointwise):
                     raise NoMap(f"{int((~fine).sum())} of its values are NaN or infinite, and a filter takes them all")
-                given = np.where(fine, others[i], 0)
-                moved, is_over = self.recipe.carried(sources[at], results[at], wanted[i], given)
+                moved, is_over = self.recipe.carried(sources[at], results[at], wanted[i], np.where(fine, others[i], 0))
             except NoMap as error:
                 refusals[i] = Outcome(False, "no map of other values", str(error))
                 continue
