@@ -22,7 +22,6 @@ from numpy import ma
 from sympy import oo
 
 from symdecouple.decoupling.choice import Choice
-from symdecouple.decoupling.labels import AXES
 from symdecouple.decoupling.precise import Precise
 from symdecouple.decoupling.progress import reported
 from symdecouple.decoupling.routes.moments import MomentRoute
@@ -38,9 +37,11 @@ from symdecouple.numeric.samples.vectors import own_axes
 from symdecouple.numeric.samples.weights import WeighedRows, WeightRows
 from symdecouple.tables.grouped import Arguments, by_groups
 from symdecouple.tables.groups import Groups
-from symdecouple.tables.row_functions import Call, Form, Make, Piece
+from symdecouple.tables.row_functions import Axes, Call, Form, Make, Piece
 
-__all__ = ["moments_at_once", "with_weights", "without_masked"]
+__all__ = ["AXES", "moments_at_once", "with_weights", "without_masked"]
+
+AXES: dict[str, Axes] = {"transform": "rows", "gradients": "slopes"}  # all others have those of the samples
 
 _MASKED = Outcome(False, "masked entries", "the features ask where each entry of a sample lies; fill masked ones first")
 _MISSING = Outcome(False, "missing entries", "the features ask where each entry of a sample lies, and none can be left "

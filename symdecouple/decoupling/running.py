@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from symdecouple.decoupling.application import Application
 from symdecouple.decoupling.checkpoint import Checkpoint
 from symdecouple.decoupling.choice import Choice
-from symdecouple.decoupling.counted import moments_at_once, with_weights, without_masked
-from symdecouple.decoupling.labels import with_labels
+from symdecouple.decoupling.counted import AXES, moments_at_once, with_weights, without_masked
 from symdecouple.decoupling.offsets import middles
 from symdecouple.decoupling.precise import Precise
 from symdecouple.decoupling.progress import Portioned, Progress, reported
@@ -37,6 +36,8 @@ from symdecouple.numeric.samples.intake import check_choice, fractions_of, is_el
 from symdecouple.numeric.samples.kinds import GivesRows, P
 from symdecouple.numeric.samples.matrix import SampleMatrix, taken
 from symdecouple.numeric.samples.vectors import Batch, SampleAxis, widened
+from symdecouple.tables.labelled import answer
+from symdecouple.tables.row_functions import Form, Make, Piece
 
 __all__ = ["GUARD", "Compute", "Running", "answered", "batch_of", "leaves_out_masked"]
 
@@ -224,27 +225,44 @@ def leaves_out_masked(method: Callable[Concatenate[Any, Any, P], Any]) -> GivesR
     """Let a method of a plan answer samples whose entries count differently: masked, missing, or with weights.
 
     Masked entries are left out, NaN by ``nan_policy="omit"`` in the same way, and `weights` say how often each one
-    counts (`counted`); those that have labels, or groups, get theirs back (`with_labels`). The method itself knows none
-    of them. What `on_refusal` is not, is refused.
+    counts (`counted`); those that have labels, or groups, get theirs back. The method itself knows none of them. What
+    `on_refusal` is not, is refused.
     """
 
     @wraps(method)
-    def answer(self: Any, samples: Any, *arguments: Any, nan_policy: NanPolicy = "propagate", weights: Any = None,
-               **options: Any) -> Any:
+    def answering(self: Any, samples: Any, *arguments: Any, nan_policy: NanPolicy = "propagate", weights: Any = None,
+                  **options: Any) -> Any:
         if is_elsewhere(samples, options.get("dim")):
             return plan_elsewhere(method, self, samples, arguments,
                                   {**options, "nan_policy": nan_policy, "weights": weights})
         check_choice("on_refusal", options.get("on_refusal", "warn"), get_args(OnRefusal))
         check_choice("nan_policy", nan_policy, get_args(NanPolicy))
         if library_of(samples) or options.get("groups") is not None:
-            return with_labels(method, self, samples, *arguments, **options, nan_policy=nan_policy, weights=weights)
+            return _with_labels(method.__name__, self, samples, *arguments, **options, nan_policy=nan_policy,
+                                weights=weights)
         if weights is not None:
             return with_weights(method, self, samples, weights, nan_policy, *arguments, **options)
         if nan_policy != "propagate" or np.ma.is_masked(samples):
             return without_masked(method, self, samples, nan_policy, *arguments, **options)
         return method(self, samples, *arguments, **options)
 
-    return cast("GivesRows[P]", answer)
+    return cast("GivesRows[P]", answering)
+
+
+def _with_labels(name: str, plan: Any, samples: Any, *given: Any, **options: Any) -> Any:
+    """Answer a Series or a DataFrame in the same: columns are named by features, what has its shape keeps its labels.
+
+    The samples of a DataFrame are its rows unless `axis=0` says that they are its columns, as for arrays.
+    """
+    own, axes = plan.features.names if name == "match" else plan.names, AXES.get(name, "entries")
+
+    def split(found: Any, _: dict[str, Any]) -> tuple[list[Piece], Make]:
+        return [Piece(found, None if axes == "entries" else own, axes)], lambda parts, _: parts[0]
+
+    each = {"values": own} if name in ("denormalize", "match") else {}
+    form = Form(split, each, plan.choice.filter_ndim or 1)
+    with reported(options.pop("progress", None), name) as tell:
+        return answer(form, name, getattr(plan, name), samples, *given, progress=tell, **options)
 
 
 def batch_of(choice: Choice, name: str, samples: Any, axis: SampleAxis, dps: int | None, centred: bool = True) -> Batch:
