@@ -136,9 +136,8 @@ def with_weights(method: Callable[..., Any], plan: Any, samples: Any, weights: A
             merged, known = has_merged(matrix), {} if target is None else unreachable_as_given(matrix, target)
             lacking = {r: by_rounding(why) if merged[r] else why for r, why in lacking.items()} | known
             values[list(known), 3 if lead else 0 :] = np.nan
-            part, present = out[which], some.present[which]
-            part[present] = np.moveaxis(values, -1, 1).reshape(-1, *lead)
-            out[which] = part
+            kept = np.nonzero(some.present[which])[1].reshape(len(which), -1)
+            out[which[:, None], kept] = np.moveaxis(values, -1, 1)
             answer.refusals.update((int(which[r]), outcome) for r, outcome in lacking.items())
         if tell is not None:
             tell(len(rows), len(rows))

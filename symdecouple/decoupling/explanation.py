@@ -132,9 +132,8 @@ def _note(choice: Choice, features: tuple[Any, ...], references: tuple[Any, ...]
     reason, names = choice.why(level), ", ".join(clipped(f.name, _LONGEST) for f in features)
     if choice.path != "narrow" and (spectral := choice.spectral(level)) is not None:
         domain = "samples whose active frequencies allow the values (decided by a linear program)"
-        latest = len(features)
-        return LevelNote(level, features, references, "spectral", f"x -> {spectral.short(latest)}",
-                         spectral.latex(latest=latest), reason, domain)
+        return LevelNote(level, features, references, "spectral", f"x -> {spectral.short(len(features))}",
+                         spectral.latex(latest=len(features)), reason, domain)
     if choice.path != "narrow" and not choice.obstacle(level):
         made = choice.normalizer(level)
         return LevelNote(level, features, references, made.kind, _formula(made), made.latex(), reason, made.domain)

@@ -19,6 +19,7 @@ _LINES = COLOURS["orange"], COLOURS["green"], COLOURS["blue"]
 _RANGES = 1.0, 255.0, 65535.0  # white as a float, in 8 and in 16 bits
 _DARK = 16  # of a range that is not used further than to 1/16 nothing would be seen
 _BINS = 40  # of a histogram: bars of some pixels each
+_SHARE = 1.28  # width of a histogram over its height
 _LONGEST = 2000  # pixels of a side, or points of a line, that are drawn
 
 
@@ -33,14 +34,11 @@ def draw_transfer(images: Sequence[Any], layout: Layout, count: int, ax: Any = N
     axis = layout.channel_axis
     arrays = arrays if axis is None else [np.moveaxis(a, axis, -1) for a in arrays]
     is_image = all(a.ndim == 2 if axis is None else a.ndim == 3 and a.shape[-1] in (1, 3) for a in arrays)
-    shares = [a.shape[1] / a.shape[0] for a in arrays] if is_image else [1.0, 1.0, 1.0]
-    axes: tuple[Any, ...]
     if ax is None:
-        height = min(4.0, max(1.5, 10 / sum(shares))) + 0.6 if is_image else 3.2
-        axes = tuple(new_figure(10, height, is_shown=is_shown).subplots(
-            1, 3, width_ratios=[min(4.0, max(0.25, share)) for share in shares]))
-    else:
-        axes = given_axes(ax, [3])
+        shares = [a.shape[1] / a.shape[0] if is_image else _SHARE for a in arrays]
+        figure = new_figure(10, min(4.0, max(1.5, 10 / sum(shares))) + 0.6, is_shown=is_shown)
+        ax = figure.subplots(1, 3, width_ratios=[min(4.0, max(0.25, share)) for share in shares])
+    axes = given_axes(ax, [3])
     if is_image:
         _draw_images(axes, arrays)
     else:
