@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from symdecouple.decoupling.application import Application
 from symdecouple.decoupling.checkpoint import Checkpoint
 from symdecouple.decoupling.choice import Choice
-from symdecouple.decoupling.counted import moments_at_once, with_weights, without_masked
+from symdecouple.decoupling.counted import as_statistics, moments_at_once, with_weights, without_masked
 from symdecouple.decoupling.labels import with_labels
 from symdecouple.decoupling.offsets import middles
 from symdecouple.decoupling.precise import Precise
@@ -35,7 +35,7 @@ from symdecouple.numeric.perturbing import Perturbation, RefusedRow, tried_again
 from symdecouple.numeric.samples.batch import SINGLE, NanPolicy, OnRefusal
 from symdecouple.numeric.samples.intake import check_choice, fractions_of, is_elsewhere, library_of, plan_elsewhere
 from symdecouple.numeric.samples.kinds import GivesRows, P
-from symdecouple.numeric.samples.matrix import SampleMatrix, taken
+from symdecouple.numeric.samples.matrix import taken
 from symdecouple.numeric.samples.vectors import Batch, SampleAxis, widened
 
 __all__ = ["GUARD", "Compute", "Running", "answered", "batch_of", "leaves_out_masked"]
@@ -95,6 +95,7 @@ class Running:
                     if self.checkpoint is not None and (is_end or portioned.is_due()):
                         self.checkpoint.keep(batch, done)
                     portioned.tell(len(done), is_end)
+            self._as_statistics()
             result = batch.result(self.shape)
         if self.dps:
             with at_digits(self.dps), np.errstate(invalid="ignore"):  # NumPy tells of a NaN in an object array
@@ -103,6 +104,21 @@ class Running:
                 result = Precise.of(rounded, self.dps, *(each.reshape(batch.shape)[()] for each in known))
         is_told = on_refusal == "return" or batch.refusals or batch.notes or batch.hint
         return batch.deliver(result, on_refusal) if is_told else result
+
+    def _as_statistics(self) -> None:
+        """Ask `stats` for moments of exact numbers that float64 rounds too much: it sees them before they are rounded.
+        """
+        batch, exact, route = self.batch, self.batch.unrounded, None
+        which = np.array(sorted(batch.means.keys() & batch.refusals.keys()), dtype=np.intp)
+        if which.size and exact is not None and batch.name == "transform" and not self.dps and not self.perturbation:
+            route = moments_at_once(self.choice, exact.shape[1])
+        if route is None or exact is None:
+            return
+        values, outcomes = as_statistics(self.choice, route, exact[which], (1,), "return")
+        batch.put_all(which, values)
+        for i, outcome in zip(which.tolist(), outcomes, strict=True):
+            batch.refusals.pop(i)
+            batch.refusals |= {} if outcome.ok else {i: outcome}
 
     def _portion(self, index: Array, targets: Sequence[Any]) -> Array:
         """Answer some rows, and return their residuals and errors; nothing else of what was computed is left."""
@@ -118,8 +134,6 @@ class Running:
         for r, outcome in counted.items():
             found.values[r][0 if self.shape is None else 3:] = mpmath.nan if self.dps else np.nan
             found.refusals[r] = outcome
-        if batch.name == "transform":
-            self._by_given_ties(found, index, targets, counted)
         kept = np.full((2, len(index)), np.nan, dtype=batch.numbers)
         kept[0], kept[1] = found.residual, found.error
         batch.put_all(index, found.values)
@@ -145,20 +159,6 @@ class Running:
         target = moments.coordinates(targets[:3])[2]
         which = [r for r, i in enumerate(index.tolist()) if is_real(target) and (self.dps or i in self.batch.means)]
         return {which[r]: why for r, why in unreachable_rows(exact[index[which]], target).items()} if which else {}
-
-    def _by_given_ties(self, found: Answers, index: Array, targets: Sequence[Any], counted: dict[int, Outcome]) -> None:
-        """Put in the fourth decoupled moment of rows whose third level only the ties that rounding made forbid."""
-        route = moments_at_once(self.choice, self.batch.rows.shape[-1]) if found.refusals and not self.dps else None
-        if route is None or route.count < 4 or self.batch.unrounded is None:
-            return
-        for r in found.refusals.keys() - counted.keys():
-            if (i := int(index[r])) in self.batch.means and np.isnan(found.values[r, 3]):
-                row = self.batch.unrounded[i]
-                low, high = (np.array([np.count_nonzero(row == end)]) for end in (row.min(), row.max()))
-                asked = route.standardized(SampleMatrix.of(self.batch.rows[i : i + 1], (low, high)), targets).values
-                found.values[r, 3] = route.features_of(asked, targets)[0, 3]
-                if route.count == 4 and np.isfinite(found.values[r, 3]):
-                    del found.refusals[r]
 
     def _once_more(self, perturbation: Perturbation, index: Array, again: dict[int, RefusedRow],
                    targets: Sequence[Any], kept: Array) -> None:

@@ -140,7 +140,7 @@ class Batch(Answer):
         if shifted:
             rows = rows.copy()
             rows[list(shifted)] = [numbers for numbers, _ in shifted.values()]
-        for r in _beyond(taken, rows, shifted) if is_wide and not exact else ():
+        for r in _beyond(taken, rows, shifted) if taken.dtype == object and not exact else ():
             barred[r] = _BEYOND
             rows[r] = 0
         for i in np.flatnonzero(np.abs(rows).max(axis=1, initial=0) > WAVES) if waves and not exact else ():
