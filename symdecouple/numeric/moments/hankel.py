@@ -62,6 +62,18 @@ class Basis:
                 p[j + 1] -= np.multiply(self.ratio[j, :, None], p[j - 1], out=part)
         return p
 
+    def coefficients(self) -> FloatArray:
+        """C, (k, k, r): p_j = sum_i C_ji y^i."""
+        k, n_rows = self.norm.shape
+        of = np.zeros((k, k, n_rows))
+        of[0, 0] = 1
+        for j in range(k - 1):
+            of[j + 1, 1:] = of[j, :-1]
+            of[j + 1, : j + 1] -= self.centre[j] * of[j, : j + 1]
+            if j:
+                of[j + 1, :j] -= self.ratio[j] * of[j - 1, :j]
+        return of
+
     def derivatives(self) -> FloatArray:
         """E, (k, k, r): p_j' = sum_i E_ji p_i, by the recurrence p_(j+1)' = p_j + (y - a_j) p_j' - b_j p_(j-1)'."""
         k, n_rows = self.norm.shape

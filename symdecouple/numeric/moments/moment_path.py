@@ -324,9 +324,9 @@ def _sharpened(
         return tape
     finer = np.full(len(growth), SHARP) if tape else np.maximum(_SPARE * GROWN / growth, SHARP)
     second = _integrate(course, path, growth, ends, again, finer, bool(tape))
-    kept = [(step, ~rough[step.which]) for step in tape]
-    return (*(Step(step.which[some], step.begin[some], step.size[some], step.values[some]) for step, some in kept),
-            *second)
+    kept = [(step, np.flatnonzero(~rough[step.which])) for step in tape]
+    return (*(Step(step.which[some], step.begin[some], step.size[some], step.values[some])
+              for step, some in kept if len(some)), *second)
 
 
 def _settle(course: Course, z: FloatArray, moving: IntArray) -> FloatArray:

@@ -126,41 +126,53 @@ class _Backward:
     course: Course
     by_distance: FloatArray
     psi: FloatArray | None = None  # which receives what the velocity owes to the weights
-    met: list[Basis] = field(default_factory=list)  # at the stages of a step, which go back from the last one on
+    met: list[tuple[FloatArray, ...]] = field(default_factory=list)  # at the stages of a step: the last goes back first
 
     def slope(self, y: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
         """As `Course.slope`; what the polynomials are is kept for `pull`."""
         k = self.course.k
         basis, _ = orthogonal_basis(y, k, taken(self.course.weights, which))
-        self.met.append(basis)
-        moved: FloatArray = (self.course.distance[which] / (k * basis.norm[-1]))[:, None] * basis.polynomials(y)[-1]
+        coefficients = np.ascontiguousarray(np.moveaxis(basis.coefficients(), 2, 0))
+        rate = (self.course.distance[which] / (k * basis.norm[-1]))[:, None]
+        self.met.append((coefficients, basis.norm.T[:, None], rate))
+        moved: FloatArray = np.matmul(rate[:, None] * coefficients[:, -1:], _powers(y, k))[:, 0]
         return moved
 
     def pull(self, y: FloatArray, s: FloatArray, which: IntArray, covectors: FloatArray) -> FloatArray:
         """The product with covectors (c, r, n)."""
-        k, weights, basis = self.course.k, taken(self.course.weights, which), self.met.pop()
-        p = basis.polynomials(y)
-        rate = self.course.distance[which] / (k * basis.norm[-1])
-        shares = _means_of_products(covectors, lambda part: p[:, :, part], weights)
-        shares /= basis.norm.T[:, None]  # <l, p_j>/D_j, (r, c, k)
-        self.by_distance[:, which] += shares[:, :, -1].T / k
-        shares *= rate[:, None, None]
+        k, weights, given = self.course.k, taken(self.course.weights, which), covectors.swapaxes(0, 1)
+        coefficients, norm, rate = self.met.pop()
+        powers = _powers(y, 2 * k - 1 if self.psi is not None else 2 * k - 2)
+        heavy = given if weights is None else given * weights[:, None]
+        shares = np.vecdot(heavy[:, :, None], powers[:, None, :k])
+        if weights is None:
+            shares /= y.shape[1]
+        shares = shares @ coefficients.swapaxes(1, 2) / norm  # <l, p_j>/D_j, (r, c, k)
+        own = shares[:, :, -1]
+        self.by_distance[:, which] += own.T / k
+        last = np.append(coefficients[:, -1], np.zeros((len(y), 1)), axis=1) * -rate
+        lag = np.arange(2 * k - 1) - np.arange(k)[:, None]
+        products = shares @ coefficients @ last[:, np.where((lag >= 0) & (lag < k), lag, k)]  # -rate g sum a_j p_j
         if self.psi is not None:
-            lower = (shares[:, :, :-1] @ p[:-1].swapaxes(0, 1)).swapaxes(0, 1)
-            own = shares[:, :, -1].T[:, :, None]
-            self.psi[:, which] -= p[-1] * lower + own * (p[-1] ** 2 - basis.norm[-1][:, None])
-        slopes = np.ascontiguousarray(np.moveaxis(basis.derivatives(), 2, 0))  # (r, k, k)
-        rest_slopes = shares[:, :, :-1] @ slopes[:, :-1]
-        shares[:, :, -1] *= 2
-        by_degree = np.concatenate([shares, rest_slopes, slopes[:, -1:]], axis=1)
-        sums = by_degree @ p.swapaxes(0, 1)  # at the entries: D/(kH) l - l_1 + R, R', g'
-        moved, along = sums[:, : len(covectors)], sums[:, len(covectors) : -1]
-        along *= p[-1][:, None]
-        out: FloatArray = covectors * rate[:, None]
-        out -= moved.swapaxes(0, 1)
-        out *= sums[:, -1]
-        out -= along.swapaxes(0, 1)
-        return out
+            received = products @ powers + (rate * norm[:, 0, -1:] * own)[:, :, None]
+            self.psi[:, which] += received.swapaxes(0, 1)
+        slopes = np.zeros((len(y), len(covectors) + 1, 2 * k - 2))
+        slopes[:, :-1] = products[:, :, 1:]
+        slopes[:, -1, : k - 1] = -last[:, 1:k]
+        slopes *= np.arange(1, 2 * k - 1)
+        sums = slopes @ powers[:, : 2 * k - 2]
+        out: FloatArray = given * sums[:, -1:]
+        out += sums[:, :-1]
+        return out.swapaxes(0, 1)
+
+
+def _powers(y: FloatArray, count: int) -> FloatArray:
+    """1, y, .., y^(count - 1), (r, count, n)."""
+    powers = np.empty((len(y), count, y.shape[1]))
+    powers[:, 0], powers[:, 1] = 1, y
+    for j in range(2, count):
+        np.multiply(powers[:, j // 2], powers[:, j - j // 2], out=powers[:, j])
+    return powers
 
 
 def _means_of_products(covectors: FloatArray, p: Callable[[slice], FloatArray], weights: Weights) -> FloatArray:

@@ -14,6 +14,7 @@ Not covered: stiff equations, output between steps.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
@@ -62,9 +63,9 @@ class Pair:
 
 DOP853 = Pair(8, STAGES, WEIGHTS, FIFTH, THIRD)
 PAIRS = (DOP853, Pair(6, *VERNER), Pair(5, *CASH_KARP))
-_STAGE_SUMS, _STEP_SUM = DOP853.stages, DOP853.step
 # For the way back: the weight of slope i in each later stage, and in the step.
-_BACK_SUMS = [np.array([row.get(i, 0.0) for row in (*STAGES[i + 1 :], WEIGHTS)]) for i in range(len(STAGES))]
+_BACK_SUMS = [np.trim_zeros(np.array([row.get(i, 0.0) for row in (*STAGES[i + 1 :], WEIGHTS)]), "b")
+              for i in range(len(STAGES))]
 
 _CHUNK = 2**14  # numbers that move together: their slopes stay in the second cache
 _SAFETY, _SHRINK, _AGAIN, _GROW = 0.9, 0.2, 0.8, 8.0  # of the next step, as usual: at most _AGAIN after a failure
@@ -310,23 +311,29 @@ def _step_back(
     covectors: FloatArray,
     after_step_pullback: AfterStepPullback | None,
 ) -> FloatArray:
-    y, h = step.values, step.size
-    slopes, stages = np.empty((len(STAGES), *y.shape)), [y]
-    slopes[_ZEROTH] = rhs(y, step.begin, step.which)
-    for i, sums in enumerate(_STAGE_SUMS, 1):
-        stages.append(_moved(y, h, slopes, sums))
-        slopes[i if i > _ZEROTH else _ZEROTH - i] = rhs(stages[i], step.begin + NODES[i] * h, step.which)
+    y, s, h, which = step.values, step.begin, step.size, step.which
+    slopes, stages = np.empty((len(y), len(STAGES), y.shape[1])), [y]  # those of a row side by side
+    for i, node in enumerate(NODES):
+        slopes[:, i if i > _ZEROTH else _ZEROTH - i] = rhs(stages[i], s + node * h, which)
+        if i < len(DOP853.stages):
+            stages.append(y + _row_sum(slopes, h, *DOP853.stages[i]))
     if after_step_pullback is not None:
-        moved = _moved(y, h, slopes, _STEP_SUM)
-        covectors = after_step_pullback(moved, step.begin + h, step.which, covectors)
-    pulled = np.empty((len(STAGES) + 1, *covectors.shape))
-    pulled[-1] = covectors
+        covectors = after_step_pullback(y + _row_sum(slopes, h, *DOP853.step), s + h, which, covectors)
+    pulled = np.empty((len(y), len(STAGES) + 1, len(covectors), y.shape[1]))
+    pulled[:, -1] = covectors.swapaxes(0, 1)
     for i in reversed(range(len(STAGES))):
-        at_slope = np.einsum("j,jcrn->crn", _BACK_SUMS[i], pulled[i + 1 :])
-        at_slope *= h[:, None]
-        pulled[i] = rhs_pullback(stages[i], step.begin + NODES[i] * h, step.which, at_slope)
-    back: FloatArray = np.add.reduce(pulled, axis=0)
-    return back
+        at_slope = _row_sum(pulled, h, i + 1, _BACK_SUMS[i]).swapaxes(0, 1)
+        pulled[:, i] = rhs_pullback(stages[i], s + NODES[i] * h, which, at_slope).swapaxes(0, 1)
+    back: FloatArray = np.add.reduce(pulled, axis=1)
+    return back.swapaxes(0, 1)
+
+
+def _row_sum(terms: FloatArray, h: FloatArray, first: int, weights: FloatArray) -> FloatArray:
+    """h times the sum of weight times term of each row, (r, j, ..): a matrix product for each row by itself."""
+    n_rows, _, *shape = terms.shape
+    run = terms[:, first : first + len(weights)].reshape(n_rows, len(weights), math.prod(shape))
+    total: FloatArray = np.matmul((h[:, None] * weights)[:, None], run)
+    return total.reshape(n_rows, *shape)
 
 
 def _some(flags: NDArray[np.bool_], *arrays: Any) -> tuple[Any, ...]:
