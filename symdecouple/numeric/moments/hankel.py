@@ -89,13 +89,13 @@ class Basis:
 
 
 def mean_of_product(u: FloatArray, v: FloatArray) -> FloatArray:
-    """Mean(u v) of each row, summed in blocks; rows never meet."""
-    n = u.shape[1]
+    """Mean(u v) of each row, (.., n), summed in blocks; rows never meet."""
+    n = u.shape[-1]
     if n <= _BLOCK:
         mean: FloatArray = np.vecdot(u, v) / n
         return mean
-    parts = [np.vecdot(u[:, i : i + _BLOCK], v[:, i : i + _BLOCK]) for i in range(0, n, _BLOCK)]
-    total: FloatArray = np.stack(parts, axis=1).sum(axis=1) / n
+    parts = [np.vecdot(u[..., i : i + _BLOCK], v[..., i : i + _BLOCK]) for i in range(0, n, _BLOCK)]
+    total: FloatArray = np.stack(parts, axis=-1).sum(axis=-1) / n
     return total
 
 
@@ -137,9 +137,11 @@ def _free(y: FloatArray, k: int, weights: Weights, order: int) -> tuple[FloatArr
     return values, norm, means[-1]
 
 
-def orthogonal_basis(y: FloatArray, k: int, weights: Weights = None) -> tuple[Basis, FloatArray]:
-    """The recurrence of p_0..p_(k-1), and the power means h_0..h_(2k-2), (2k-1, r)."""
-    means = power_means(y, 2 * k - 2, weights)
+def orthogonal_basis(
+    y: FloatArray, k: int, weights: Weights = None, means: FloatArray | None = None
+) -> tuple[Basis, FloatArray]:
+    """The recurrence of p_0..p_(k-1), and the power means h_0..h_(2k-2), (2k-1, r), which may be known."""
+    means = power_means(y, 2 * k - 2, weights) if means is None else means
     factors = _Factors.of(means, k)
     norm, below = factors.norms(len(y)), _stacked([factors.lower[j][j - 1] for j in range(1, k)], len(y))
     centre = below.copy()

@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from symdecouple.numeric.moments.hankel import Basis, Weights, orthogonal_basis, taken
+from symdecouple.numeric.moments.hankel import Weights, mean_of_product, orthogonal_basis, taken
 from symdecouple.numeric.moments.moment_path import Course, Followed
 from symdecouple.numeric.paths.integrate import pull_back
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
@@ -126,44 +126,55 @@ class _Backward:
     course: Course
     by_distance: FloatArray
     psi: FloatArray | None = None  # which receives what the velocity owes to the weights
-    met: list[tuple[FloatArray, ...]] = field(default_factory=list)  # at the stages of a step: the last goes back first
+    met: list[tuple[FloatArray, ...]] = field(default_factory=list)  # at the stages of a step
+    maps: list[tuple[FloatArray, ...]] = field(default_factory=list)  # of them: the last stage goes back first
 
     def slope(self, y: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
         """As `Course.slope`; what the polynomials are is kept for `pull`."""
-        k = self.course.k
-        basis, _ = orthogonal_basis(y, k, taken(self.course.weights, which))
-        coefficients = np.ascontiguousarray(np.moveaxis(basis.coefficients(), 2, 0))
-        rate = (self.course.distance[which] / (k * basis.norm[-1]))[:, None]
-        self.met.append((coefficients, basis.norm.T[:, None], rate))
-        moved: FloatArray = np.matmul(rate[:, None] * coefficients[:, -1:], _powers(y, k))[:, 0]
+        k, weights, powers = self.course.k, taken(self.course.weights, which), _powers(y, self.course.k)
+        one, last = powers[:, :1], powers[:, -1:]
+        if weights is not None:
+            one, last = one * weights[:, None], last * weights[:, None]
+        sums = np.concatenate([mean_of_product(one, powers), mean_of_product(last, powers[:, 1:])], axis=1)
+        basis, _ = orthogonal_basis(y, k, weights, sums.T / sums[:, 0])
+        coefficients, rate = basis.coefficients(), self.course.distance[which] / (k * basis.norm[-1])
+        self.met.append((coefficients, basis.norm, rate))
+        moved: FloatArray = ((rate * coefficients[-1]).T[:, None] @ powers)[:, 0]
         return moved
 
     def pull(self, y: FloatArray, s: FloatArray, which: IntArray, covectors: FloatArray) -> FloatArray:
         """The product with covectors (c, r, n)."""
         k, weights, given = self.course.k, taken(self.course.weights, which), covectors.swapaxes(0, 1)
-        coefficients, norm, rate = self.met.pop()
-        powers = _powers(y, 2 * k - 1 if self.psi is not None else 2 * k - 2)
-        heavy = given if weights is None else given * weights[:, None]
-        shares = np.vecdot(heavy[:, :, None], powers[:, None, :k])
-        if weights is None:
-            shares /= y.shape[1]
-        shares = shares @ coefficients.swapaxes(1, 2) / norm  # <l, p_j>/D_j, (r, c, k)
-        own = shares[:, :, -1]
-        self.by_distance[:, which] += own.T / k
-        last = np.append(coefficients[:, -1], np.zeros((len(y), 1)), axis=1) * -rate
-        lag = np.arange(2 * k - 1) - np.arange(k)[:, None]
-        products = shares @ coefficients @ last[:, np.where((lag >= 0) & (lag < k), lag, k)]  # -rate g sum a_j p_j
+        if self.met:
+            self._prepare()
+        velocity, products, highest = self.maps.pop()
+        powers = _powers(y, 2 * k - (self.psi is None) - 1)
+        heavy = given if weights is None else given * (y.shape[1] * weights)[:, None]
+        means = mean_of_product(heavy[:, :, None], powers[:, None, :k])  # <l, y^j>, (r, c, k)
+        own = np.vecdot(means, highest[:, None]).T
+        self.by_distance[:, which] += own / k
+        lost = means @ products
         if self.psi is not None:
-            received = products @ powers + (rate * norm[:, 0, -1:] * own)[:, :, None]
-            self.psi[:, which] += received.swapaxes(0, 1)
-        slopes = np.zeros((len(y), len(covectors) + 1, 2 * k - 2))
-        slopes[:, :-1] = products[:, :, 1:]
-        slopes[:, -1, : k - 1] = -last[:, 1:k]
-        slopes *= np.arange(1, 2 * k - 1)
+            self.psi[:, which] += (lost @ powers).swapaxes(0, 1)
+            self.psi[:, which] += (own * self.course.distance[which] / k)[:, :, None]
+        slopes = np.concatenate([lost, velocity[:, None]], axis=1)[:, :, 1:] * np.arange(1, 2 * k - 1)
         sums = slopes @ powers[:, : 2 * k - 2]
         out: FloatArray = given * sums[:, -1:]
         out += sums[:, :-1]
         return out.swapaxes(0, 1)
+
+    def _prepare(self) -> None:
+        """Coefficients of the velocity V; what <l, y^j> make of -V sum a_j p_j; and of a_(k-1)."""
+        k = self.course.k
+        coefficients, norm, rate = map(np.array, zip(*self.met, strict=True))
+        coefficients, norm, rate = np.moveaxis(coefficients, 3, 1), norm.swapaxes(1, 2)[..., None], rate[..., None]
+        inverse = (coefficients / norm).swapaxes(2, 3) @ coefficients  # of the matrix of <y^i, y^j>
+        velocity = np.zeros((*norm.shape[:2], 2 * k - 1))
+        velocity[..., :k] = rate * coefficients[..., -1, :]
+        lag = np.arange(2 * k - 1) - np.arange(k)[:, None]
+        products = inverse @ -velocity[..., np.where(lag < 0, 2 * k - 2, lag)]
+        self.met.clear()
+        self.maps = list(zip(velocity, products, inverse[..., -1], strict=True))
 
 
 def _powers(y: FloatArray, count: int) -> FloatArray:

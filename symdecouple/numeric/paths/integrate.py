@@ -298,9 +298,12 @@ def pull_back(
         Rows without a step keep their covectors.
     """
     out = np.array(covectors, dtype=np.float64)
+    count, most = len(STAGES), max((len(step.which) for step in tape), default=0)
+    place = np.empty((most, (2 + len(out)) * count + len(out), out.shape[2]))  # of a step, made once
     with np.errstate(all="ignore"):
         for step in reversed(tape):
-            out[:, step.which] = _step_back(step, rhs, rhs_pullback, out[:, step.which], after_step_pullback)
+            out[:, step.which] = _step_back(step, rhs, rhs_pullback, out[:, step.which], after_step_pullback,
+                                            place[: len(step.which)])
     return out
 
 
@@ -310,16 +313,18 @@ def _step_back(
     rhs_pullback: RhsPullback,
     covectors: FloatArray,
     after_step_pullback: AfterStepPullback | None,
+    place: FloatArray,
 ) -> FloatArray:
-    y, s, h, which = step.values, step.begin, step.size, step.which
-    slopes, stages = np.empty((len(y), len(STAGES), y.shape[1])), [y]  # those of a row side by side
+    y, s, h, which, count = step.values, step.begin, step.size, step.which, len(STAGES)
+    slopes, points = place[:, :count], place[:, count : 2 * count]  # those of a row side by side
+    stages = [y, *points.swapaxes(0, 1)[1:]]
     for i, node in enumerate(NODES):
         slopes[:, i if i > _ZEROTH else _ZEROTH - i] = rhs(stages[i], s + node * h, which)
         if i < len(DOP853.stages):
-            stages.append(y + _row_sum(slopes, h, *DOP853.stages[i]))
+            np.add(y, _row_sum(slopes, h, *DOP853.stages[i]), out=stages[i + 1])
     if after_step_pullback is not None:
         covectors = after_step_pullback(y + _row_sum(slopes, h, *DOP853.step), s + h, which, covectors)
-    pulled = np.empty((len(y), len(STAGES) + 1, len(covectors), y.shape[1]))
+    pulled = place[:, 2 * count :].reshape(len(y), count + 1, len(covectors), y.shape[1])
     pulled[:, -1] = covectors.swapaxes(0, 1)
     for i in reversed(range(len(STAGES))):
         at_slope = _row_sum(pulled, h, i + 1, _BACK_SUMS[i]).swapaxes(0, 1)
