@@ -27,6 +27,7 @@ from symdecouple.numeric.moments.power_sums import (
     ZERO_VARIANCE,
     centred_rows,
     place_and_scale,
+    power,
     standardized_entries,
 )
 from symdecouple.numeric.samples.batch import FloatArray, SampleMatrix
@@ -149,7 +150,7 @@ def _above_three(
     found[0] *= z
     found[0] *= 4
     for k, which, followed in ladder.levels:  # the covector of order k + 1 lives at level k
-        found[k - 3, which] = (k + 1) * followed.values**k
+        found[k - 3, which] = (k + 1) * power(followed.values, k)
     for k, which, followed in reversed(ladder.levels):
         if len(which):
             found[k - 3 :, which] = pullback(followed, found[k - 3 :, which])

@@ -29,8 +29,9 @@ from symdecouple.numeric.moments.power_sums import power_means
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = [
-    "NOISE", "RESIDUAL", "SETTLED", "Basis", "Weights", "correct", "free_direction", "hankel_norms", "mean_of_product",
-    "orthogonal_basis", "power_means", "residuals", "steepness", "taken", "weighted",
+    "NOISE", "RESIDUAL", "SETTLED", "Basis", "Weights", "correct", "free_direction",
+    "free_direction_with_basis", "hankel_norms", "mean_of_product", "orthogonal_basis",
+    "power_means", "residuals", "steepness", "taken", "weighted",
 ]
 
 Weights: TypeAlias = FloatArray | None
@@ -50,6 +51,10 @@ class Basis:
     centre: FloatArray
     ratio: FloatArray
     norm: FloatArray
+
+    def put(self, rows: IntArray | slice, other: Basis) -> None:
+        """Replace rows by those of another one."""
+        self.centre[:, rows], self.ratio[:, rows], self.norm[:, rows] = other.centre, other.ratio, other.norm
 
     def polynomials(self, y: FloatArray) -> FloatArray:
         """p_0(y), .., p_(k-1)(y), (k, r, n)."""
@@ -117,42 +122,46 @@ def free_direction(y: FloatArray, k: int, weights: Weights = None) -> tuple[Floa
     return _free(y, k, weights, 0)[:2]
 
 
+def free_direction_with_basis(y: FloatArray, k: int, weights: Weights = None) -> tuple[FloatArray, Basis]:
+    """p_(k-1)(y), and the recurrence."""
+    basis = Basis(*(np.empty((k - i, len(y))) for i in (1, 1, 0)))
+    return _free(y, k, weights, 0, basis)[0], basis
+
+
 def steepness(y: FloatArray, k: int, weights: Weights = None) -> tuple[FloatArray, FloatArray, FloatArray]:
     """The derivative of p_(k-1) at y, and D_(k-1), h_(2k-2): beside each other they tell how crowded a sample is."""
     return _free(y, k, weights, 1)
 
 
-def _free(y: FloatArray, k: int, weights: Weights, order: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """p_(k-1) or its derivative, D_(k-1), and h_(2k-2)."""
+def _free(
+    y: FloatArray, k: int, weights: Weights, order: int, basis: Basis | None = None
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """p_(k-1) or its derivative, D_(k-1), and h_(2k-2); a basis is filled in."""
     means = power_means(y, 2 * k - 2, weights)
     factors = _Factors.of(means, k)
     coefficients, norm = factors.last_row_of_inverse(), factors.norms(len(y), k - 1)[0]
     values = _horner([i * c for i, c in enumerate(coefficients)][1:] if order else coefficients, y)
     poor = factors.poor()
+    if basis is not None:
+        basis.put(slice(None), factors.basis(len(y)))
     if len(poor):
-        basis, values[poor] = _stieltjes(y[poor], k, taken(weights, poor))
-        norm[poor] = basis.norm[-1]
+        better, values[poor] = _stieltjes(y[poor], k, taken(weights, poor))
+        norm[poor] = better.norm[-1]
+        if basis is not None:
+            basis.put(poor, better)
         if order:
-            values[poor] = np.einsum("jr,jrn->rn", basis.derivatives()[-1], basis.polynomials(y[poor]))
+            values[poor] = np.einsum("jr,jrn->rn", better.derivatives()[-1], better.polynomials(y[poor]))
     return values, norm, means[-1]
 
 
-def orthogonal_basis(
-    y: FloatArray, k: int, weights: Weights = None, means: FloatArray | None = None
-) -> tuple[Basis, FloatArray]:
-    """The recurrence of p_0..p_(k-1), and the power means h_0..h_(2k-2), (2k-1, r), which may be known."""
-    means = power_means(y, 2 * k - 2, weights) if means is None else means
+def orthogonal_basis(y: FloatArray, k: int, weights: Weights = None) -> tuple[Basis, FloatArray]:
+    """The recurrence of p_0..p_(k-1), and the power means h_0..h_(2k-2), (2k-1, r)."""
+    means = power_means(y, 2 * k - 2, weights)
     factors = _Factors.of(means, k)
-    norm, below = factors.norms(len(y)), _stacked([factors.lower[j][j - 1] for j in range(1, k)], len(y))
-    centre = below.copy()
-    centre[1:] -= below[:-1]
-    ratio = np.zeros((k - 1, len(y)))
-    ratio[1:] = norm[1:-1] / norm[:-2]
-    poor = factors.poor()
+    basis, poor = factors.basis(len(y)), factors.poor()
     if len(poor):
-        better, _ = _stieltjes(y[poor], k, taken(weights, poor))
-        centre[:, poor], ratio[:, poor], norm[:, poor] = better.centre, better.ratio, better.norm
-    return Basis(centre, ratio, norm), means
+        basis.put(poor, _stieltjes(y[poor], k, taken(weights, poor))[0])
+    return basis, means
 
 
 def hankel_norms(means: FloatArray) -> FloatArray:
@@ -226,6 +235,15 @@ class _Factors(NamedTuple):
     def norms(self, n_rows: int, first: int = 0) -> FloatArray:
         """D_j from the first one on, (.., r)."""
         return _stacked(self.norm[first:], n_rows)
+
+    def basis(self, n_rows: int) -> Basis:
+        """The recurrence."""
+        k, norm = len(self.norm), self.norms(n_rows)
+        below = _stacked([self.lower[j][j - 1] for j in range(1, k)], n_rows)
+        centre, ratio = below.copy(), np.zeros_like(below)
+        centre[1:] -= below[:-1]
+        ratio[1:] = norm[1:-1] / norm[:-2]
+        return Basis(centre, ratio, norm)
 
     def poor(self) -> IntArray:
         """Rows where the decomposition lost too much at some degree: from there on it is noise."""

@@ -37,6 +37,7 @@ from symdecouple.numeric.moments.hankel import (
     Weights,
     correct,
     free_direction,
+    free_direction_with_basis,
     power_means,
     residuals,
     steepness,
@@ -104,6 +105,12 @@ class Course:
         moved, norm = free_direction(z, self.k, taken(self.weights, which))
         moved *= (self.distance[which] / (self.k * norm))[:, None]
         return moved
+
+    def slope_with_basis(self, z: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
+        """dz/ds, and the basis at z as notes beside it."""
+        moved, basis = free_direction_with_basis(z, self.k, taken(self.weights, which))
+        moved *= (self.distance[which] / (self.k * basis.norm[-1]))[:, None]
+        return np.concatenate([moved, basis.centre.T, basis.ratio.T, basis.norm.T], axis=1)
 
     @classmethod
     def of(cls, rows: FloatArray, k: int, target: ArrayLike, held: ArrayLike, weights: Weights) -> Course:
@@ -287,8 +294,9 @@ def _integrate(
                 ends[i] = end
         return np.isin(moving[which], list(ends)) if ends else np.zeros(len(which), dtype=np.bool_)
 
+    slope = course.slope_with_basis if store else course.slope
     found = integrate(
-        lambda z, s, which: course.slope(z, s, moving[which]),
+        lambda z, s, which: slope(z, s, moving[which]),
         z,
         rtol=1.0,
         scale=rtol,
@@ -301,7 +309,7 @@ def _integrate(
     for name in ("values", "reached", "ending", "steps", "failed"):
         getattr(path, name)[moving] = getattr(found, name)
     growth[moving] = np.exp(log_growth.max(axis=1, initial=0.0))
-    return tuple(Step(moving[step.which], step.begin, step.size, step.values) for step in found.tape)
+    return tuple(replace(step, which=moving[step.which]) for step in found.tape)
 
 
 def _expansion(course: Course, z: FloatArray, which: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -324,9 +332,8 @@ def _sharpened(
         return tape
     finer = np.full(len(growth), SHARP) if tape else np.maximum(_SPARE * GROWN / growth, SHARP)
     second = _integrate(course, path, growth, ends, again, finer, bool(tape))
-    kept = [(step, np.flatnonzero(~rough[step.which])) for step in tape]
-    return (*(Step(step.which[some], step.begin[some], step.size[some], step.values[some])
-              for step, some in kept if len(some)), *second)
+    kept = (step.of(~rough[step.which]) for step in tape)
+    return (*(step for step in kept if len(step.which)), *second)
 
 
 def _settle(course: Course, z: FloatArray, moving: IntArray) -> FloatArray:

@@ -21,15 +21,16 @@ NumPy alone: with the path itself, which is NumPy's where steps are kept, compil
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from symdecouple.numeric.moments.hankel import Weights, mean_of_product, orthogonal_basis, taken
+from symdecouple.numeric.moments.hankel import Basis, Weights, mean_of_product, orthogonal_basis, taken
 from symdecouple.numeric.moments.moment_path import Course, Followed
-from symdecouple.numeric.paths.integrate import pull_back
+from symdecouple.numeric.moments.power_sums import blocks, power
+from symdecouple.numeric.paths.integrate import Step, pull_back
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = ["influence_before", "project", "project_influence", "pullback"]
@@ -49,10 +50,9 @@ def pullback(followed: Followed, covectors: FloatArray) -> FloatArray:
     given = np.asarray(covectors, dtype=np.float64)
     stacked = given if given.ndim == 3 else given[None]
     with np.errstate(all="ignore"):
-        backward = _Backward(course, np.zeros(stacked.shape[:2]))
         pulled = project(followed.values, stacked, course.k, course.weights)
-        pulled = pull_back(followed.path.tape, backward.slope, backward.pull, pulled)
-        pulled -= (course.k * backward.by_distance)[:, :, None] * course.start ** (course.k - 1)
+        by_distance = _through(course, followed.path.tape, pulled)
+        pulled -= (course.k * by_distance)[:, :, None] * power(course.start, course.k - 1)
     pulled[:, list(followed.refusals)] = np.nan
     return pulled if given.ndim == 3 else pulled[0]
 
@@ -66,14 +66,12 @@ def influence_before(followed: Followed, slopes: FloatArray, psi: FloatArray) ->
     course = followed.course
     with np.errstate(all="ignore"):
         free, before = project_influence(followed.values, slopes, psi, course.k, course.weights)
-        backward = _Backward(course, np.zeros(slopes.shape[:2]), before)
-        pulled = pull_back(followed.path.tape, backward.slope, backward.pull, free)
-        received = backward.by_distance[:, :, None] * course.start ** (course.k - 1)
-        pulled -= course.k * received
+        received = _through(course, followed.path.tape, free, before)[:, :, None] * power(course.start, course.k - 1)
+        free -= course.k * received
         before -= received * course.start
-    for found in (pulled, before):
+    for found in (free, before):
         found[:, list(followed.refusals)] = np.nan
-    return pulled, before
+    return free, before
 
 
 def project_influence(
@@ -119,62 +117,75 @@ def project(
     return out
 
 
+def _through(course: Course, tape: Sequence[Step], covectors: FloatArray, psi: FloatArray | None = None) -> FloatArray:
+    """Take covectors, and influence functions, back in place; returns what the distance receives, over N."""
+    by_distance = np.zeros(covectors.shape[:2])
+    for step in reversed(tape):
+        maps = _maps(course, step)
+        for part in blocks(len(step.which), covectors.shape[2]):
+            which = step.which[part]
+            back = _Backward(course.k, course.distance[which], taken(course.weights, which),
+                             *(each[:, part] for each in maps), by_distance=by_distance[:, which],
+                             psi=None if psi is None else psi[:, which])
+            here = replace(step.of(part), which=np.arange(len(which)))
+            covectors[:, which] = pull_back((here,), back.slope, back.pull, covectors[:, which])
+            by_distance[:, which] = back.by_distance
+            if psi is not None:
+                psi[:, which] = back.psi
+    return by_distance
+
+
+def _maps(course: Course, step: Step) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """At each stage, coefficients of the velocity V; what <l, y^j> make of -V sum a_j p_j; and of a_(k-1)."""
+    k, (n_rows, count, _) = course.k, step.notes.shape
+    basis = Basis(*np.split(step.notes.swapaxes(0, 1).reshape(count * n_rows, -1).T, [k - 1, 2 * k - 2]))
+    coefficients = np.moveaxis(basis.coefficients(), 2, 0).reshape(count, n_rows, k, k)
+    norm = basis.norm.T.reshape(count, n_rows, k, 1)
+    inverse = (coefficients / norm).swapaxes(2, 3) @ coefficients  # of the matrix of <y^i, y^j>
+    velocity = np.zeros((count, n_rows, 2 * k - 1))
+    velocity[..., :k] = (course.distance[step.which] / k)[:, None] / norm[:, :, -1] * coefficients[:, :, -1]
+    lag = np.arange(2 * k - 1) - np.arange(k)[:, None]
+    return velocity, inverse @ -velocity[..., np.where(lag < 0, 2 * k - 2, lag)], inverse[..., -1]
+
+
 @dataclass(slots=True)
 class _Backward:
-    """The velocity of a path and its transposed Jacobian; what the distance receives, over N, is summed up."""
+    """The velocity at the stages of a step, in the order of a step, and its transposed Jacobian, backwards."""
 
-    course: Course
+    k: int
+    distance: FloatArray
+    weights: Weights
+    velocity: FloatArray
+    products: FloatArray
+    highest: FloatArray
     by_distance: FloatArray
-    psi: FloatArray | None = None  # which receives what the velocity owes to the weights
-    met: list[tuple[FloatArray, ...]] = field(default_factory=list)  # at the stages of a step
-    maps: list[tuple[FloatArray, ...]] = field(default_factory=list)  # of them: the last stage goes back first
+    psi: FloatArray | None  # which receives what the velocity owes to the weights
+    stage: int = 0
 
     def slope(self, y: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
-        """As `Course.slope`; what the polynomials are is kept for `pull`."""
-        k, weights, powers = self.course.k, taken(self.course.weights, which), _powers(y, self.course.k)
-        one, last = powers[:, :1], powers[:, -1:]
-        if weights is not None:
-            one, last = one * weights[:, None], last * weights[:, None]
-        sums = np.concatenate([mean_of_product(one, powers), mean_of_product(last, powers[:, 1:])], axis=1)
-        basis, _ = orthogonal_basis(y, k, weights, sums.T / sums[:, 0])
-        coefficients, rate = basis.coefficients(), self.course.distance[which] / (k * basis.norm[-1])
-        self.met.append((coefficients, basis.norm, rate))
-        moved: FloatArray = ((rate * coefficients[-1]).T[:, None] @ powers)[:, 0]
+        """As `Course.slope`."""
+        moved: FloatArray = (self.velocity[self.stage, :, None, : self.k] @ _powers(y, self.k))[:, 0]
+        self.stage += 1
         return moved
 
     def pull(self, y: FloatArray, s: FloatArray, which: IntArray, covectors: FloatArray) -> FloatArray:
         """The product with covectors (c, r, n)."""
-        k, weights, given = self.course.k, taken(self.course.weights, which), covectors.swapaxes(0, 1)
-        if self.met:
-            self._prepare()
-        velocity, products, highest = self.maps.pop()
-        powers = _powers(y, 2 * k - (self.psi is None) - 1)
-        heavy = given if weights is None else given * (y.shape[1] * weights)[:, None]
+        self.stage -= 1
+        k, i, given = self.k, self.stage, covectors.swapaxes(0, 1)
+        powers = _powers(y, 2 * k - 1 if self.psi is not None else 2 * k - 2)
+        heavy = given if self.weights is None else given * (y.shape[1] * self.weights)[:, None]
         means = mean_of_product(heavy[:, :, None], powers[:, None, :k])  # <l, y^j>, (r, c, k)
-        own = np.vecdot(means, highest[:, None]).T
-        self.by_distance[:, which] += own / k
-        lost = means @ products
+        own = np.vecdot(means, self.highest[i, :, None]).T
+        self.by_distance += own / k
+        lost = means @ self.products[i]
         if self.psi is not None:
-            self.psi[:, which] += (lost @ powers).swapaxes(0, 1)
-            self.psi[:, which] += (own * self.course.distance[which] / k)[:, :, None]
-        slopes = np.concatenate([lost, velocity[:, None]], axis=1)[:, :, 1:] * np.arange(1, 2 * k - 1)
+            self.psi += (lost @ powers).swapaxes(0, 1)
+            self.psi += (own * self.distance / k)[:, :, None]
+        slopes = np.concatenate([lost, self.velocity[i, :, None]], axis=1)[:, :, 1:] * np.arange(1, 2 * k - 1)
         sums = slopes @ powers[:, : 2 * k - 2]
         out: FloatArray = given * sums[:, -1:]
         out += sums[:, :-1]
         return out.swapaxes(0, 1)
-
-    def _prepare(self) -> None:
-        """Coefficients of the velocity V; what <l, y^j> make of -V sum a_j p_j; and of a_(k-1)."""
-        k = self.course.k
-        coefficients, norm, rate = map(np.array, zip(*self.met, strict=True))
-        coefficients, norm, rate = np.moveaxis(coefficients, 3, 1), norm.swapaxes(1, 2)[..., None], rate[..., None]
-        inverse = (coefficients / norm).swapaxes(2, 3) @ coefficients  # of the matrix of <y^i, y^j>
-        velocity = np.zeros((*norm.shape[:2], 2 * k - 1))
-        velocity[..., :k] = rate * coefficients[..., -1, :]
-        lag = np.arange(2 * k - 1) - np.arange(k)[:, None]
-        products = inverse @ -velocity[..., np.where(lag < 0, 2 * k - 2, lag)]
-        self.met.clear()
-        self.maps = list(zip(velocity, products, inverse[..., -1], strict=True))
 
 
 def _powers(y: FloatArray, count: int) -> FloatArray:
