@@ -22,6 +22,7 @@ from symdecouple.errors import Outcome
 from symdecouple.numeric.moments.hankel import Weights, orthogonal_basis
 from symdecouple.numeric.moments.levels import Ladder, climb
 from symdecouple.numeric.moments.long_rows import FROM_ENTRIES, LongRow
+from symdecouple.numeric.moments.moment_path import TOGETHER
 from symdecouple.numeric.moments.moment_path_adjoint import project, pullback
 from symdecouple.numeric.moments.power_sums import (
     ZERO_VARIANCE,
@@ -34,7 +35,6 @@ from symdecouple.numeric.samples.batch import FloatArray, SampleMatrix
 
 __all__ = ["Gradients", "project", "pullback", "standardized_gradients"]
 
-_CHUNK = 2**15  # numbers differentiated together: fewer leave calls dearer than sums, more leave the second cache
 _RESOLVED = np.array([[1e-10], [1e-20]])  # D_2/h_4 and D_3/h_6 at level 3: the skewness leaves 1e-15/D_2 open, p_3
 # is rounded by 1e-16
 _CRITICAL = Outcome(False, "critical point", "two values are a critical point of the skewness: there is no gradient of "
@@ -78,7 +78,7 @@ def standardized_gradients(
     """
     n_rows, n_samples = rows.shape
     result = Gradients(np.full((n_rows, order), np.nan), np.full((n_rows, order, n_samples), np.nan))
-    step = max(1, _CHUNK // n_samples)
+    step = max(1, TOGETHER // n_samples)
     with np.errstate(all="ignore"):  # rows without a level are NaN from there on
         for begin in range(0, n_rows, step):
             part = slice(begin, begin + step)

@@ -190,11 +190,11 @@ class _Backward:
 
 def _powers(y: FloatArray, count: int) -> FloatArray:
     """1, y, .., y^(count - 1), (r, count, n)."""
-    powers = np.empty((len(y), count, y.shape[1]))
-    powers[:, 0], powers[:, 1] = 1, y
+    powers = np.empty((count, *y.shape))
+    powers[0], powers[1] = 1, y
     for j in range(2, count):
-        np.multiply(powers[:, j // 2], powers[:, j - j // 2], out=powers[:, j])
-    return powers
+        np.multiply(powers[j // 2], powers[j - j // 2], out=powers[j])
+    return powers.swapaxes(0, 1)
 
 
 def _means_of_products(covectors: FloatArray, p: Callable[[slice], FloatArray], weights: Weights) -> FloatArray:
