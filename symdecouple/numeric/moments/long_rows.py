@@ -69,7 +69,11 @@ class LongRow(NamedTuple):
         for i in range(0, len(row), BLOCK):
             place, t, is_right = placed(frame, row[i : i + BLOCK], 0, begin, 2 / width)
             which = where[place] + (is_right & (place == 4 * SIDE))
-            before, now = np.zeros(1), np.take(series[-1], which, axis=1)
+            now, twice = np.take(series[-1], which, axis=1), 2 * t
+            before, after = np.zeros_like(now), np.empty_like(now)
             for c in series[-2:0:-1]:
-                before, now = now, np.take(c, which, axis=1) + 2 * t * now - before
+                np.multiply(twice, now, out=after)
+                np.subtract(after, before, out=before)
+                before += np.take(c, which, axis=1)
+                before, now = now, before
             out[:, i : i + BLOCK] = np.take(series[0], which, axis=1) + t * now - before

@@ -110,7 +110,7 @@ class Course:
         """dz/ds, and the basis at z as notes beside it."""
         moved, basis = free_direction_with_basis(z, self.k, taken(self.weights, which))
         moved *= (self.distance[which] / (self.k * basis.norm[-1]))[:, None]
-        return np.concatenate([moved, basis.centre.T, basis.ratio.T, basis.norm.T], axis=1)
+        return np.concatenate([moved, basis.numbers.T], axis=1)
 
     @classmethod
     def of(cls, rows: FloatArray, k: int, target: ArrayLike, held: ArrayLike, weights: Weights) -> Course:

@@ -138,7 +138,7 @@ def _through(course: Course, tape: Sequence[Step], covectors: FloatArray, psi: F
 def _maps(course: Course, step: Step) -> tuple[FloatArray, FloatArray, FloatArray]:
     """At each stage, coefficients of the velocity V; what <l, y^j> make of -V sum a_j p_j; and of a_(k-1)."""
     k, (n_rows, count, _) = course.k, step.notes.shape
-    basis = Basis(*np.split(step.notes.swapaxes(0, 1).reshape(count * n_rows, -1).T, [k - 1, 2 * k - 2]))
+    basis = Basis(step.notes.swapaxes(0, 1).reshape(count * n_rows, -1).T)
     coefficients = np.moveaxis(basis.coefficients(), 2, 0).reshape(count, n_rows, k, k)
     norm = basis.norm.T.reshape(count, n_rows, k, 1)
     inverse = (coefficients / norm).swapaxes(2, 3) @ coefficients  # of the matrix of <y^i, y^j>
