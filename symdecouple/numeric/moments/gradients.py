@@ -77,7 +77,7 @@ def standardized_gradients(
     True
     """
     n_rows, n_samples = rows.shape
-    result = Gradients(np.full((n_rows, order), np.nan), np.full((n_rows, order, n_samples), np.nan))
+    result = Gradients(np.full((n_rows, order), np.nan), np.empty((n_rows, order, n_samples)))
     step = max(1, TOGETHER // n_samples)
     with np.errstate(all="ignore"):  # rows without a level are NaN from there on
         for begin in range(0, n_rows, step):
