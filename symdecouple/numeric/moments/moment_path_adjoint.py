@@ -124,9 +124,9 @@ def _through(course: Course, tape: Sequence[Step], covectors: FloatArray, psi: F
         maps = _maps(course, step)
         for part in blocks(len(step.which), covectors.shape[2]):
             which = step.which[part]
-            back = _Backward(course.k, course.distance[which], taken(course.weights, which),
-                             *(each[:, part] for each in maps), by_distance=by_distance[:, which],
-                             psi=None if psi is None else psi[:, which])
+            velocity, products, highest = (each[:, part] for each in maps)
+            back = _Backward(course.k, course.distance[which], taken(course.weights, which), velocity, products,
+                             highest, by_distance[:, which], None if psi is None else psi[:, which])
             here = replace(step.of(part), which=np.arange(len(which)))
             covectors[:, which] = pull_back((here,), back.slope, back.pull, covectors[:, which])
             by_distance[:, which] = back.by_distance

@@ -14,7 +14,6 @@ Not covered: stiff equations, output between steps.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
@@ -201,8 +200,8 @@ def integrate(
     with np.errstate(all="ignore"):  # what overflows is a failed step
         for which in _chunks(start.shape[0], start.shape[1], together):
             slope = rhs(start[which], np.zeros(len(which)), which) if first_slopes is None else first_slopes[which]
-            h = _first_steps(slope[:, : start.shape[1]], size[which]) if first_step is None else np.minimum(first_step[which], 1.0)
-            _follow(rhs, path, which, h, slope, size * rtol, after_step=after_step, is_over=is_over,
+            h = _first_steps(slope[:, : start.shape[1]], size[which]) if first_step is None else first_step[which]
+            _follow(rhs, path, which, np.minimum(h, 1.0), slope, size * rtol, after_step=after_step, is_over=is_over,
                     max_steps=max_steps, tape=tape if store else None, pair=pair)
     return replace(path, tape=tuple(tape))
 
@@ -328,21 +327,20 @@ def _step_back(
             stages.append(y + _row_sum(slopes, h, *DOP853.stages[i]))
     if after_step_pullback is not None:
         covectors = after_step_pullback(y + _row_sum(slopes, h, *DOP853.step), s + h, which, covectors)
-    pulled = np.empty((len(y), len(STAGES) + 1, len(covectors), y.shape[1]))
-    pulled[:, -1] = covectors.swapaxes(0, 1)
+    pulled = np.empty((len(y), len(covectors), len(STAGES) + 1, y.shape[1]))
+    pulled[:, :, -1] = covectors.swapaxes(0, 1)
     for i in reversed(range(len(STAGES))):
         at_slope = _row_sum(pulled, h, i + 1, _BACK_SUMS[i]).swapaxes(0, 1)
-        pulled[:, i] = rhs_pullback(stages[i], s + NODES[i] * h, which, at_slope).swapaxes(0, 1)
-    back: FloatArray = np.add.reduce(pulled, axis=1)
+        pulled[:, :, i] = rhs_pullback(stages[i], s + NODES[i] * h, which, at_slope).swapaxes(0, 1)
+    back: FloatArray = np.add.reduce(pulled, axis=2)
     return back.swapaxes(0, 1)
 
 
 def _row_sum(terms: FloatArray, h: FloatArray, first: int, weights: FloatArray) -> FloatArray:
-    """h times the sum of weight times term of each row, (r, j, ..): a matrix product for each row by itself."""
-    n_rows, _, *shape = terms.shape
-    run = terms[:, first : first + len(weights)].reshape(n_rows, len(weights), math.prod(shape))
-    total: FloatArray = np.matmul((h[:, None] * weights)[:, None], run)
-    return total.reshape(n_rows, *shape)
+    """h times the sum of weight times term, (r, .., j, N): a matrix product for each vector by itself."""
+    by_row = (h[:, None] * weights).reshape(len(h), *[1] * (terms.ndim - 2), len(weights))
+    total: FloatArray = np.matmul(by_row, terms[..., first : first + len(weights), :])[..., 0, :]
+    return total
 
 
 def _some(flags: NDArray[np.bool_], *arrays: Any) -> tuple[Any, ...]:
