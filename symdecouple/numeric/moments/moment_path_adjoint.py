@@ -4,17 +4,18 @@ A narrow path goes back by the discrete adjoint of the steps it was made of (`in
 of the k-th moment, g = p_(k-1)(y), H = <g, g>, V = (D/(k H)) g the velocity of the path and l a covector, the product
 of l with the Jacobian matrix of V is
 
-.. math:: g' (l_1 - R) - g R', \qquad l_1 = \frac{D}{kH} \Bigl(l - 2 g \frac{\langle l, g\rangle}{H}\Bigr), \qquad
-    R = \sum_{j<k-1} \frac{\langle l_1, p_j\rangle}{D_j} p_j
+.. math:: V'(y)\, l - \frac{d}{dy}(V S), \qquad S = \sum_{j<k} a_j\,p_j, \qquad a_j = \frac{\langle l, p_j\rangle}{D_j}
 
-where R' and g' are sums of p_j again (`hankel.Basis.derivatives`). D itself depends on where the path begins:
-dD = -k y0^(k-1)/N. What is normal to the moments held is dropped at every end: the levels below take it out anyway.
+so an entry receives a polynomial of itself, whose coefficients are linear in <l, y^j>, j < k. The forward pass notes
+the basis of every stage: nothing but these averages is summed up on the way back. D itself depends on where the path
+begins: dD = -k y0^(k-1)/N. What is normal to the moments held is dropped at every end: the levels below take it out
+anyway.
 
 Influence functions go back too. The velocity knows the law of the sample by averages, and what one more value at z does
-to it is, with a_j = <l, p_j>/D_j,
+to it is
 
-.. math:: \langle l, \partial_z V\rangle = -\frac{D}{kH} \Bigl(g(z) \sum_{j<k-1} a_j\,p_j(z)
-    + a_{k-1} \bigl(g(z)^2 - H\bigr)\Bigr), \qquad \partial_z D = -(z_0^k - \mathrm{Mean}\,y_0^k)
+.. math:: \langle l, \partial_z V\rangle = -V(z)\,S(z) + \frac Dk\, a_{k-1}, \qquad
+    \partial_z D = -(z_0^k - \mathrm{Mean}\,y_0^k)
 
 NumPy alone: with the path itself, which is NumPy's where steps are kept, compiled loops would buy less than twice.
 """
@@ -136,7 +137,7 @@ def _through(course: Course, tape: Sequence[Step], covectors: FloatArray, psi: F
 
 
 def _maps(course: Course, step: Step) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """At each stage, coefficients of the velocity V; what <l, y^j> make of -V sum a_j p_j; and of a_(k-1)."""
+    """At each stage, coefficients of V; what those of -V S are made of by <l, y^j>; and what a_(k-1) is."""
     k, (n_rows, count, _) = course.k, step.notes.shape
     basis = Basis(step.notes.swapaxes(0, 1).reshape(count * n_rows, -1).T)
     coefficients = np.moveaxis(basis.coefficients(), 2, 0).reshape(count, n_rows, k, k)
