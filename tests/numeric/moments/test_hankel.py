@@ -10,8 +10,8 @@ import pytest
 from symdecouple.numeric.moments import hankel
 from symdecouple.numeric.moments.hankel import (
     free_direction,
-    hankel_norms,
     free_direction_with_basis,
+    hankel_norms,
     mean_of_product,
     orthogonal_basis,
     power_means,
