@@ -11,11 +11,11 @@ the basis of every stage: nothing but these averages is summed up on the way bac
 begins: dD = -k y0^(k-1)/N. What is normal to the moments held is dropped at every end: the levels below take it out
 anyway.
 
-Influence functions go back too. The velocity knows the law of the sample by averages, and what one more value at z does
-to it is
+Influence functions go back too, up to constants. The velocity knows the law of the sample by averages, and what one
+more value at z does to it is
 
-.. math:: \langle l, \partial_z V\rangle = -V(z)\,S(z) + \frac Dk\, a_{k-1}, \qquad
-    \partial_z D = -(z_0^k - \mathrm{Mean}\,y_0^k)
+.. math:: \langle l, \partial_z V\rangle = -V(z)\,S(z) + \mathrm{const}, \qquad
+    \partial_z D = -z_0^k + \mathrm{const}
 
 NumPy alone: with the path itself, which is NumPy's where steps are kept, compiled loops would buy less than twice.
 """
@@ -126,8 +126,8 @@ def _through(course: Course, tape: Sequence[Step], covectors: FloatArray, psi: F
         for part in blocks(len(step.which), covectors.shape[2]):
             which = step.which[part]
             velocity, products, highest = (each[:, part] for each in maps)
-            back = _Backward(course.k, course.distance[which], taken(course.weights, which), velocity, products,
-                             highest, by_distance[:, which], None if psi is None else psi[:, which])
+            back = _Backward(course.k, taken(course.weights, which), velocity, products, highest, by_distance[:, which],
+                             None if psi is None else psi[:, which])
             here = replace(step.of(part), which=np.arange(len(which)))
             covectors[:, which] = pull_back((here,), back.slope, back.pull, covectors[:, which])
             by_distance[:, which] = back.by_distance
@@ -154,7 +154,6 @@ class _Backward:
     """The velocity at the stages of a step, in the order of a step, and its transposed Jacobian, backwards."""
 
     k: int
-    distance: FloatArray
     weights: Weights
     velocity: FloatArray
     products: FloatArray
@@ -176,12 +175,10 @@ class _Backward:
         powers = _powers(y, 2 * k - 1 if self.psi is not None else 2 * k - 2)
         heavy = given if self.weights is None else given * (y.shape[1] * self.weights)[:, None]
         means = mean_of_product(heavy[:, :, None], powers[:, None, :k])  # <l, y^j>, (r, c, k)
-        own = np.vecdot(means, self.highest[i, :, None]).T
-        self.by_distance += own / k
+        self.by_distance += np.vecdot(means, self.highest[i, :, None]).T / k  # a_(k-1)/k
         lost = means @ self.products[i]
         if self.psi is not None:
             self.psi += (lost @ powers).swapaxes(0, 1)
-            self.psi += (own * self.distance / k)[:, :, None]
         slopes = np.concatenate([lost, self.velocity[i, :, None]], axis=1)[:, :, 1:] * np.arange(1, 2 * k - 1)
         sums = slopes @ powers[:, : 2 * k - 2]
         out: FloatArray = given * sums[:, -1:]
