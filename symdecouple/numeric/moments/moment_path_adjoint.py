@@ -6,16 +6,17 @@ of l with the Jacobian matrix of V is
 
 .. math:: V'(y)\, l - \frac{d}{dy}(V S), \qquad S = \sum_{j<k} a_j\,p_j, \qquad a_j = \frac{\langle l, p_j\rangle}{D_j}
 
-so an entry receives a polynomial of itself, whose coefficients are linear in <l, y^j>, j < k. The forward pass notes
-the basis of every stage: nothing but these averages is summed up on the way back. D itself depends on where the path
-begins: dD = -k y0^(k-1)/N. What is normal to the moments held is dropped at every end: the levels below take it out
-anyway.
+so an entry receives a polynomial of itself, whose coefficients are linear in <l, y^j>. The forward pass notes the basis
+of every stage: nothing but these averages is summed up on the way back.
+
+Moment k is at its target at the end, whatever it was before: covectors start without a part along g, <l, V> = 0. That
+holds all along the path, so j = k - 1 is left out of S, and it does not matter that D depends on where the path begins:
+this moves the end along V. What is normal to the moments held is dropped too: the levels below take it out anyway.
 
 Influence functions go back too, up to constants. The velocity knows the law of the sample by averages, and what one
 more value at z does to it is
 
-.. math:: \langle l, \partial_z V\rangle = -V(z)\,S(z) + \mathrm{const}, \qquad
-    \partial_z D = -z_0^k + \mathrm{const}
+.. math:: \langle l, \partial_z V\rangle = -V(z)\,S(z) + \mathrm{const}
 
 NumPy alone: with the path itself, which is NumPy's where steps are kept, compiled loops would buy less than twice.
 """
@@ -30,7 +31,7 @@ import numpy as np
 
 from symdecouple.numeric.moments.hankel import Basis, Weights, mean_of_product, orthogonal_basis, taken
 from symdecouple.numeric.moments.moment_path import Course, Followed
-from symdecouple.numeric.moments.power_sums import blocks, power
+from symdecouple.numeric.moments.power_sums import blocks
 from symdecouple.numeric.paths.integrate import Step, pull_back
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
@@ -52,8 +53,7 @@ def pullback(followed: Followed, covectors: FloatArray) -> FloatArray:
     stacked = given if given.ndim == 3 else given[None]
     with np.errstate(all="ignore"):
         pulled = project(followed.values, stacked, course.k, course.weights)
-        by_distance = _through(course, followed.path.tape, pulled)
-        pulled -= (course.k * by_distance)[:, :, None] * power(course.start, course.k - 1)
+        _through(course, followed.path.tape, pulled)
     pulled[:, list(followed.refusals)] = np.nan
     return pulled if given.ndim == 3 else pulled[0]
 
@@ -67,9 +67,7 @@ def influence_before(followed: Followed, slopes: FloatArray, psi: FloatArray) ->
     course = followed.course
     with np.errstate(all="ignore"):
         free, before = project_influence(followed.values, slopes, psi, course.k, course.weights)
-        received = _through(course, followed.path.tape, free, before)[:, :, None] * power(course.start, course.k - 1)
-        free -= course.k * received
-        before -= received * course.start
+        _through(course, followed.path.tape, free, before)
     for found in (free, before):
         found[:, list(followed.refusals)] = np.nan
     return free, before
@@ -118,35 +116,33 @@ def project(
     return out
 
 
-def _through(course: Course, tape: Sequence[Step], covectors: FloatArray, psi: FloatArray | None = None) -> FloatArray:
-    """Take covectors, and influence functions, back in place; returns what the distance receives, over N."""
-    by_distance = np.zeros(covectors.shape[:2])
+def _through(course: Course, tape: Sequence[Step], covectors: FloatArray, psi: FloatArray | None = None) -> None:
+    """Take covectors, and influence functions, back in place."""
     for step in reversed(tape):
         maps = _maps(course, step)
         for part in blocks(len(step.which), covectors.shape[2]):
             which = step.which[part]
-            velocity, products, highest = (each[:, part] for each in maps)
-            back = _Backward(course.k, taken(course.weights, which), velocity, products, highest, by_distance[:, which],
+            velocity, products = (each[:, part] for each in maps)
+            back = _Backward(course.k, taken(course.weights, which), velocity, products,
                              None if psi is None else psi[:, which])
             here = replace(step.of(part), which=np.arange(len(which)))
             covectors[:, which] = pull_back((here,), back.slope, back.pull, covectors[:, which])
-            by_distance[:, which] = back.by_distance
             if psi is not None:
                 psi[:, which] = back.psi
-    return by_distance
 
 
-def _maps(course: Course, step: Step) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """At each stage, coefficients of V; what those of -V S are made of by <l, y^j>; and what a_(k-1) is."""
+def _maps(course: Course, step: Step) -> tuple[FloatArray, FloatArray]:
+    """At each stage, coefficients of V, and what those of -V S are made of by <l, y^j>."""
     k, (n_rows, count, _) = course.k, step.notes.shape
     basis = Basis(step.notes.swapaxes(0, 1).reshape(count * n_rows, -1).T)
     coefficients = np.moveaxis(basis.coefficients(), 2, 0).reshape(count, n_rows, k, k)
     norm = basis.norm.T.reshape(count, n_rows, k, 1)
-    inverse = (coefficients / norm).swapaxes(2, 3) @ coefficients  # of the matrix of <y^i, y^j>
-    velocity = np.zeros((count, n_rows, 2 * k - 1))
+    velocity = np.zeros((count, n_rows, 2 * k - 2))
     velocity[..., :k] = (course.distance[step.which] / k)[:, None] / norm[:, :, -1] * coefficients[:, :, -1]
-    lag = np.arange(2 * k - 1) - np.arange(k)[:, None]
-    return velocity, inverse @ -velocity[..., np.where(lag < 0, 2 * k - 2, lag)], inverse[..., -1]
+    lower = coefficients[:, :, :-1, :-1]
+    inverse = (lower / norm[:, :, :-1]).swapaxes(2, 3) @ lower  # of the matrix of <y^i, y^j>
+    lag = np.arange(2 * k - 2) - np.arange(k - 1)[:, None]
+    return velocity, inverse @ -velocity[..., np.where(lag < 0, 2 * k - 3, lag)]
 
 
 @dataclass(slots=True)
@@ -157,8 +153,6 @@ class _Backward:
     weights: Weights
     velocity: FloatArray
     products: FloatArray
-    highest: FloatArray
-    by_distance: FloatArray
     psi: FloatArray | None  # which receives what the velocity owes to the weights
     stage: int = 0
 
@@ -172,15 +166,14 @@ class _Backward:
         """The product with covectors (c, r, n)."""
         self.stage -= 1
         k, i, given = self.k, self.stage, covectors.swapaxes(0, 1)
-        powers = _powers(y, 2 * k - 1 if self.psi is not None else 2 * k - 2)
+        powers = _powers(y, 2 * k - 2 if self.psi is not None else 2 * k - 3)
         heavy = given if self.weights is None else given * (y.shape[1] * self.weights)[:, None]
-        means = mean_of_product(heavy[:, :, None], powers[:, None, :k])  # <l, y^j>, (r, c, k)
-        self.by_distance += np.vecdot(means, self.highest[i, :, None]).T / k  # a_(k-1)/k
+        means = mean_of_product(heavy[:, :, None], powers[:, None, : k - 1])  # <l, y^j>, (r, c, k - 1)
         lost = means @ self.products[i]
         if self.psi is not None:
             self.psi += (lost @ powers).swapaxes(0, 1)
-        slopes = np.concatenate([lost, self.velocity[i, :, None]], axis=1)[:, :, 1:] * np.arange(1, 2 * k - 1)
-        sums = slopes @ powers[:, : 2 * k - 2]
+        slopes = np.concatenate([lost, self.velocity[i, :, None]], axis=1)[:, :, 1:] * np.arange(1, 2 * k - 2)
+        sums = slopes @ powers[:, : 2 * k - 3]
         out: FloatArray = given * sums[:, -1:]
         out += sums[:, :-1]
         return out.swapaxes(0, 1)
