@@ -274,12 +274,15 @@ def placed(
     np.abs(from_middle, out=from_middle)
     below, from_end = x - low, high - x
     is_end = np.minimum(below, from_end) <= 0
-    from_end = np.where(is_right, from_end, below)
+    from_end *= is_right  # a choice by products: branches that nobody can foresee take ten times as long
+    below *= ~is_right
+    from_end += below
     is_near = from_end <= from_middle
     distance = np.minimum(from_end, from_middle)
     place = _bin(distance)
-    np.maximum(place, np.where(is_near, 0, frame.floor), out=place)
-    place += (2 * is_right + (is_near == is_right)) * SIDE
+    np.maximum(place, np.multiply(~is_near, frame.floor, dtype=np.int64), out=place)
+    place += np.multiply(is_right, 2 * SIDE, dtype=np.int64)
+    place += np.multiply(is_near == is_right, SIDE, dtype=np.int64)
     place[is_end] = 4 * SIDE
     return place, (distance - begin[place]) * slope[place] - 1, is_right
 
