@@ -287,11 +287,12 @@ class _Found(NamedTuple):
 
 
 def _gradients(plan: Plan, rows: FloatArray, grid: tuple[int, ...]) -> _Found:
-    samples = rows.reshape(-1, *grid)
+    samples = rows.reshape(len(rows), *grid)
     gradients, told = plan.gradients(samples, on_refusal="return")
     decoupled = gradients.reshape(len(rows), len(plan.features), rows.shape[-1])
     outcomes = list(told)
-    fine = _computed(outcomes)
+    if not len(fine := _computed(outcomes)):
+        return _Found(np.full_like(decoupled, np.nan), decoupled, outcomes)
     directions = gradient_directions(plan.features).on(grid)
     original = np.full_like(decoupled, np.nan)
     original[fine], determined = directions(rows[fine])

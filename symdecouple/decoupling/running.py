@@ -75,7 +75,8 @@ class Running:
         batch, n_samples = self.batch, self.batch.rows.shape[-1]
         known = np.full((2, len(batch.rows)), np.nan, dtype=batch.numbers)  # residuals and errors
         digits = nullcontext() if self.dps is None else at_digits(self.dps + GUARD + _hidden_digits(batch.rows))
-        with digits, nullcontext() if progress is None else reported(progress, batch.name) as tell:
+        telling = nullcontext() if progress is None else reported(progress, batch.name)
+        with np.errstate(under="ignore"), digits, telling as tell:
             targets = self._targets()
             done = set() if self.checkpoint is None else self.checkpoint.restore(batch)
             asked = list(batch.open_rows())

@@ -292,3 +292,17 @@ def test_what_comes_to_one_number_is_not_said_to_be_tied() -> None:
             assert call(some, on_refusal="return", **options)[1][0].reason == "beyond float64"
     assert sd.stats.match(sample, skewness=0, on_refusal="return")[1][0].reason == "beyond float64"
     assert abs(sd.stats.orthokurtosis(sample) - float(PLAN.transform(sample, dps=50)[3])) < 1e-13
+
+
+@pytest.mark.parametrize("path", ["auto", "broad"])
+def test_what_is_missing_is_so_in_many_digits(path: Any) -> None:
+    """Of Decimal, a signal too, which raises where it is compared; what is no number is named."""
+    plan = sd.decouple(raw_moments(3), path=path)
+    for value in (Decimal("sNaN"), Decimal("NaN"), mpmath.nan, sp.nan, float("nan")):
+        for dps in (None, 20):
+            _, (outcome,) = plan.transform([value, *map(Decimal, (1, 2, 5))], dps=dps, on_refusal="return")
+            assert outcome.reason == "nan in the input"
+    pd = pytest.importorskip("pandas")
+    for dps in (None, 20):
+        with pytest.raises(sd.InvalidInput, match="real numbers are expected"):
+            plan.transform([pd.NA, 1.0, 2.0, 5.0], dps=dps)

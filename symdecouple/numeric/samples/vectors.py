@@ -278,7 +278,7 @@ def as_floats(array: NDArray[Any]) -> NDArray[np.float64]:
 
 def _float(value: Any) -> float:
     try:
-        return float(value)
+        return math.nan if _is_signal(value) else float(value)
     except OverflowError:
         return math.inf if value > 0 else -math.inf
     except (TypeError, ValueError) as error:
@@ -309,9 +309,14 @@ def _unfit(row: NDArray[Any]) -> Outcome | None:
         return SINGLE
     if row.dtype != object:
         return NAN_INPUT if np.isnan(row).any() else INFINITE if np.isinf(row).any() else None
-    if any(v != v or type(v).__name__ == "NaN" for v in row.tolist()):  # SymPy's nan is itself
-        return NAN_INPUT
     try:
+        if any(_is_signal(v) or v != v or type(v).__name__ == "NaN" for v in row.tolist()):  # SymPy's nan is itself
+            return NAN_INPUT
         return INFINITE if any(abs(v) == float("inf") for v in row.tolist()) else None
     except TypeError as error:
         raise InvalidInput(f"the sample holds {row.tolist()!r:.80}, real numbers are expected") from error
+
+
+def _is_signal(value: Any) -> bool:
+    """True for Decimal("sNaN"), which raises where it is compared."""
+    return hasattr(value, "is_snan") and value.is_snan()
