@@ -42,7 +42,7 @@ __all__ = ["GUARD", "Compute", "Running", "answered", "batch_of", "leaves_out_ma
 
 GUARD = 15  # digits beyond those asked for, which the levels of a plan may lose
 _CHUNK = 2**18  # numbers that move together; rows of mpmath numbers move alone
-_OF_DIGITS = "beyond ", "level ", "limit only", "no convergence", "critical point"  # or of what is asked for
+_OF_DIGITS = "beyond ", "level ", "limit only", "no convergence", "critical point", "pole"  # or of what is asked for
 _MOST_DIGITS = 800  # a root takes 2 seconds then, and twice the digits eight times as long
 _OUT_OF_RANGE = Outcome(False, "out of range", "feature 1 is beyond float64, all others are there; use dps=")
 _MERGED = Outcome(False, "out of range", "all entries of the sample come to one number of float64; take another unit, "
@@ -110,9 +110,9 @@ class Running:
         is_feature = self.shape is not None and len(self.shape) == 1
         found, counted = self._found(rows, targets, index), self._counted(index, targets)
         if self.dps and not counted and any(o.reason.startswith(_OF_DIGITS) for o in found.refusals.values()):
-            digits = max(map(_crowded_digits, rows)) + self.dps  # of the only row
+            digits = min(max(map(_crowded_digits, rows)) + self.dps, _MOST_DIGITS)  # of the only row
             is_quick = self.levels.has_roots and self.levels.is_closed(self.application.size - 1)
-            if mpmath.mp.dps < digits <= _MOST_DIGITS and is_quick:
+            if mpmath.mp.dps < digits and is_quick:
                 with at_digits(digits):
                     found = self._found(rows, self._targets(), index)
         for r, outcome in counted.items():
@@ -244,7 +244,8 @@ def batch_of(choice: Choice, name: str, samples: Any, axis: SampleAxis, dps: int
     batch = Batch.of(name, samples, axis, dps is not None, choice.filter_ndim,
                      centred=lambda grid: centred and (choice.feels_no_shift or (
                          dps is None and choice.feel_no_offset(grid))),
-                     interval=None if name == "denormalize" else choice.interval, waves=choice.has_waves)
+                     interval=None if name == "denormalize" else choice.interval, waves=choice.has_waves,
+                     differences=choice.feel_differences)
     if choice.is_of_sets and name == "transform":
         batch.double()
     count = choice.n_coordinates

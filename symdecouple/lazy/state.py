@@ -294,7 +294,7 @@ class MomentState:
         low, high = min(self.low, other.low), max(self.high, other.high)
         exponent = exponent_of(Fraction(high) - Fraction(low))
         place = Fraction(2) ** (_PLACE - exponent)
-        pivot = Fraction(round(mean * place)) / place
+        pivot = Fraction(round(mean * place)) / place if low < high else mean
         mine, others = (state._about(pivot, exponent) for state in (self, other))
         self.at_low = self.at_low * (self.low == low) + other.at_low * (other.low == low)
         self.at_high = self.at_high * (self.high == high) + other.at_high * (other.high == high)

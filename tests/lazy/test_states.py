@@ -195,3 +195,11 @@ def test_numbers_beyond_float64_have_their_shape_and_what_float64_lacks_is_said(
         assert (outcome.reason == "out of range") == (not (has_mean and has_variance))
         assert "inf" not in str(found)
 
+
+@pytest.mark.parametrize("value", [1e-238, 5e-324, 1e300, Fraction(1, 3), 2**70 + 1])
+def test_equal_numbers_keep_their_mean(value: Any) -> None:
+    for chunks in ([[value]] * 3, [[value, value], [value]]):
+        found, _ = state_of(chunks).finalize("return")
+        assert found.moments[:2] == (float(value), 0.0)
+    found, _ = state_of([[value]] * 1000 + [[0], [1]]).finalize("return")
+    assert found.mean == pytest.approx(float((1000 * Fraction(value) + 1) / 1002), rel=1e-15)

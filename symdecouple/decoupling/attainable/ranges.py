@@ -170,7 +170,7 @@ def check_asked(features: FeatureSet, order: Sequence[int], samples: Any, n_samp
 def intervals_of_rows(choice: Choice, batch: Batch, values: Any) -> Attainable:
     """Return the intervals of each sample of a batch; `values` (..., M) are its decoupled features."""
     rows, size = np.asarray(batch.rows, dtype=np.float64), len(choice.features)
-    fit = np.flatnonzero(np.isfinite(rows).all(axis=1) & (rows.shape[1] > 1))
+    fit = np.setdiff1d(np.flatnonzero(np.isfinite(rows).all(axis=1) & (rows.shape[1] > 1)), list(batch.barred))
     counted = _counted(choice)
     count = 0 if counted is None else len(counted.leading)
     found = [[] for _ in fit] if counted is None or not fit.size else counted.of_rows(rows[fit], batch.grid)

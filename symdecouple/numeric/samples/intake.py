@@ -33,7 +33,7 @@ from symdecouple.errors import InvalidInput
 from symdecouple.numeric.samples.frames import numbers_in
 
 __all__ = ["Numbers", "centre_exactly", "check_choice", "elsewhere", "ends_of", "exact", "for_arrays", "fractions_of",
-           "holds_more", "is_elsewhere", "is_exact_in_float64", "library_of", "missing_entries", "nearest",
+           "holds_more", "is_elsewhere", "is_exact_in_float64", "library_of", "lift_of", "missing_entries", "nearest",
            "plan_elsewhere", "shifted_exactly", "shifted_integers", "spans_of", "take_numbers"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -290,12 +290,16 @@ def centre_exactly(values: Sequence[Any], weights: Sequence[float]) -> NDArray[n
     round once."""
     if len(values) < 2:
         return np.zeros(len(values))
-    middle = _weighted_median(values, weights)
-    span = Fraction(max(values) - min(values))
-    exponent = _LIFT - span.numerator.bit_length() + span.denominator.bit_length()
+    middle, exponent = _weighted_median(values, weights), lift_of(values)
     up, down = 2 ** max(exponent, 0), 2 ** max(-exponent, 0)
     shifted = (value - middle for value in values)
     return np.array([(v.numerator * up) / (v.denominator * down) for v in shifted])  # int / int is rounded once
+
+
+def lift_of(values: Sequence[Any]) -> int:
+    """The exponent of the power of two that `centre_exactly` multiplies by."""
+    span = Fraction(max(values) - min(values))
+    return _LIFT - span.numerator.bit_length() + span.denominator.bit_length()
 
 
 def shifted_integers(rows: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:

@@ -46,6 +46,9 @@ _NARROW = 2**17  # numbers of a row from which on types of 32 bits or less are k
 WAVES = float(np.finfo(np.float64).eps) ** (-2 / 3)  # from here on rounding takes two thirds of their digits
 _BEYOND = Outcome(False, "out of range", "entries, or differences between them, are beyond float64; change the unit, "
                   "or use dps=")
+_HALF = float(np.finfo(np.float64).eps) ** 0.5  # of the range of a row: so much rounding leaves half its digits
+_COARSE = Outcome(False, "beyond float64", "float64 rounds the entries by much of what is beside their offset; take it "
+                  "off, or use dps=")
 ROUNDED = Outcome(False, "beyond float64", "entries are rounded to more than a wave shows; use dps=")
 
 
@@ -93,7 +96,7 @@ class Batch(Answer):
     @classmethod
     def of(cls, name: str, samples: Any, axis: SampleAxis, exact: bool, filtered: int | None = None, *,
            centred: Callable[[tuple[int, ...]], bool] = lambda _: False, interval: tuple[Any, Any] | None = None,
-           waves: bool = False) -> Batch:
+           waves: bool = False, differences: Callable[[tuple[int, ...]], bool] = lambda _: False) -> Batch:
         """Take array-like samples.
 
         Parameters
@@ -114,6 +117,9 @@ class Batch(Answer):
             Where all entries have to lie, ends left out; other rows are refused.
         waves : bool
             Refuse rows that float64 would round by more than waves of unit length show.
+        differences : callable
+            Of the grid: whether to refuse rows that float64 would round to less than half of the digits of their
+            differences, which some function asks for beside the mean.
         """
         given = take_numbers(samples)
         if given.masked is not None and given.masked.any():
@@ -142,6 +148,8 @@ class Batch(Answer):
         for r in _beyond(taken, rows) if is_wide and not exact else ():
             barred[r] = _BEYOND
             rows[r] = 0
+        if is_wide and not shifted and not exact and (coarse := _coarse(taken, rows)) and differences(grid):
+            barred = {**dict.fromkeys(coarse, _COARSE), **barred}
         for i in np.flatnonzero(np.abs(rows).max(axis=1, initial=0) > WAVES) if waves and not exact else ():
             if i not in shifted and any(exact_number(v) != w for v, w in zip(taken[i], rows[i], strict=True)):
                 barred.setdefault(int(i), ROUNDED)
@@ -259,6 +267,14 @@ def _beyond(taken: NDArray[Any], rows: NDArray[Any]) -> list[int]:
     """Rows of finite numbers of which some became infinite, or which differ and all became one number."""
     some = np.flatnonzero(np.isinf(rows).any(axis=1) | (rows == 0).all(axis=1)).tolist()
     return [i for i in some if (values := fractions_of(taken[i])) and (rows[i].any() or min(values) < max(values))]
+
+
+def _coarse(taken: NDArray[Any], rows: NDArray[Any]) -> list[int]:
+    """Rows that are rounded by much of their range."""
+    low, high = row_ends(rows) if rows.size else (rows, rows)
+    some = np.flatnonzero(np.maximum(-low, high) * _HALF > high - low).tolist()
+    return [i for i in some if (values := fractions_of(taken[i])) and max(abs(v - Fraction(w)) for v, w in zip(
+        values, rows[i].tolist(), strict=True)) > Fraction(_HALF) * (max(values) - min(values))]
 
 
 def _converted(rows: NDArray[Any], kind: Any) -> NDArray[Any]:
