@@ -174,7 +174,8 @@ class Running:
         if self.shape is None:
             for r, mean in means.items() if feels_none else ():
                 middle[r] += float(mean - sum(map(Fraction, rows[r].tolist())) / rows.shape[1])  # taken off before
-            found = replace(found, values=found.values + middle) if middle.any() else found
+            with np.errstate(invalid="ignore"):  # of a NaN in an object array, again
+                found = replace(found, values=found.values + middle) if middle.any() else found
             return found if self.dps else _without_merged(rows, found)
         if (leading := self.choice.leading) is None:
             return found
