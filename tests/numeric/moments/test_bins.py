@@ -8,6 +8,7 @@ from scipy.optimize import brentq
 from scipy.stats import kurtosis, skew
 
 from symdecouple.numeric.moments import levels
+from symdecouple.numeric.moments.bins import BinFrame, Bins
 from symdecouple.numeric.moments.gradients import standardized_gradients
 from symdecouple.numeric.moments.levels import gaussian_moments, standardized_rows
 from symdecouple.numeric.samples.batch import SampleMatrix
@@ -115,3 +116,13 @@ def test_what_lies_nearer_to_an_end_than_bins_tell_is_told_by_the_entries(size: 
         moved[:, k] += [1e-4, -1e-4]
         slope = side * np.diff([at_no_skewness(each) for each in moved[::-1]])[0] / 2e-4
         assert found.gradients[0, 3, k] == pytest.approx(slope, rel=1e-4, abs=1e-8)
+
+
+@pytest.mark.parametrize("side", [1, -1])
+@pytest.mark.parametrize("gap", [1e-12, 1e-25])
+def test_a_middle_elsewhere_hides_nothing(gap: float, side: int) -> None:
+    """Six of ten entries lie near one end, and a number of the others is taken for the middle."""
+    row = side * np.array([*(gap * k for k in (0, 1, 2, 3, 5, 8)), 0.3, 0.5, 0.6, 1.0])
+    bins = Bins(BinFrame.about(row.min(), side * 0.5, row.max(), (1, 1, 10), side < 0))
+    bins.add(row)
+    assert bins.resolves(0.0) == (gap > 2.0**-60)

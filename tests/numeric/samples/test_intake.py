@@ -113,7 +113,8 @@ def test_whole_numbers_of_numpy_beside_others_stay_exact() -> None:
     """NumPy takes int64 beside float, and beside uint64, for float64."""
     big = 2**60 + 1
     some: list[Any] = [
-        [np.int64(big), 0.5], [np.int64(big), np.float64(big)], [np.uint64(2**63 + 1), np.int64(-1)],
+        [np.int64(big), 0.5], [np.int64(2**53 + 1), 0.5], [2**53 + 1, 0.5], [np.int64(big), np.float64(big)],
+        [np.uint64(2**63 + 1), np.int64(-1)],
         [np.uint64(2**64 - 1), 3], [np.int64(-(2**63)), 0.25], [np.array(2**63 + 1, dtype=np.uint64), np.array(-4)],
         deque([big, 0.5]), UserList([big, Fraction(1, 3), 0.5])]
     for a in some:
