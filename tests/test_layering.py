@@ -43,9 +43,9 @@ ORDER = {
     ),
     "flows": (
         "generators projective coordinate kernels chart quadrature catalogue source evaluation flow verification "
-        "separable spectral steps domains leaf normalizer_templates normalizer_source normalizer linear_relations "
-        "symmetries darboux conics ansatz reduction characteristics constancy integral_search first_integrals "
-        "holonomic"
+        "separable spectral steps domains leaf about_mean normalizer_templates normalizer_source normalizer "
+        "linear_relations symmetries darboux conics ansatz reduction characteristics constancy integral_search "
+        "first_integrals holonomic"
     ),
     "numeric": (  # seven rooms, one after the other
         "samples.kinds samples.frames samples.intake samples.matrix samples.weights samples.batch samples.exact_means "

@@ -18,18 +18,19 @@ from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
 from symdecouple.decoupling.offsets import feels_no_offset, middles
 from symdecouple.decoupling.routes.levels import Levels
-from symdecouple.decoupling.routes.route import Answers, AtLevel, rows_left
+from symdecouple.decoupling.routes.route import Answers, AtLevel, is_real, rows_left
 from symdecouple.errors import Outcome
+from symdecouple.families.moments import recognize_moments
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
 from symdecouple.numeric.features.black_box import Oracle
 from symdecouple.numeric.features.coordinates import compiled_feature
 from symdecouple.numeric.features.expressions import Array, Compiled, as_multiprecision
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE
-from symdecouple.numeric.samples.matrix import taken
+from symdecouple.numeric.samples.matrix import row_scales, taken
 from symdecouple.numeric.samples.vectors import ROUNDED, WAVES
 
-__all__ = ["Application", "is_real"]
+__all__ = ["Application"]
 
 _OF_RANGE = ("not finite", "critical point", "level 1 not attainable", "pole")
 _TOO_FAR = "is beyond float64; change the unit, or use dps="
@@ -45,6 +46,7 @@ class Application:
         self.features, self.size = features, len(features)
         self._has_filters = features.filter_ndim is not None
         self.spans = [(group[0], group[-1] + 1) for group in features.groups]
+        self._moments = len(recognize_moments(features, 1) or ())
         self._oracles = {j: Oracle(f.black_box) for j, f in enumerate(features) if f.black_box is not None}
         symbolic = {j: f for j, f in enumerate(features) if j not in self._oracles}
         self._bounded = {j for j, f in symbolic.items() if _has_domain(f.expr)}
@@ -210,7 +212,16 @@ class Application:
         beyond = [r for r in np.flatnonzero(~_finite(found).all(axis=1)) if rows.dtype != object and _runs_out(
             self._gradients[j], near[r], found[r])]
         return found, self._wrong(beyond, j, "out of range", f"its gradient {_TOO_FAR}") | self._outside(
-            j, rows, is_moved)
+            j, rows, is_moved) | self._too_far_off(j, rows)
+
+    def _too_far_off(self, j: int, rows: Array) -> dict[int, Outcome]:
+        """Refuse moments of rows so far from 0 that what is left of a gradient lost two thirds of its digits."""
+        if rows.dtype == object or not 0 < j < self._moments or feels_no_offset(self.features[j], rows.shape[1:]):
+            return {}
+        with np.errstate(over="ignore"):
+            lost = (np.abs(rows.mean(axis=1)) / row_scales(rows)) ** j > WAVES
+        return self._wrong(np.flatnonzero(lost), j, ROUNDED.reason, "its gradient is lost in rounding, as the mean "
+                           'that samples are brought to is far above the deviation; use dps=, or path="auto"')
 
     def _near(self, j: int, rows: Array) -> Array:
         """Return rows about 0 where they are far from it and feature j feels no offset."""
@@ -322,11 +333,6 @@ class _Worst:
 def _numbers(rows: Array) -> Any:
     """The type of what is computed of rows of a batch, which may be narrower."""
     return object if rows.dtype == object else np.float64
-
-
-def is_real(value: Any) -> bool:
-    """Finite, and no complex number, which mpmath has of the logarithm of a negative one; its square is complex too."""
-    return bool(mpmath.isfinite(value) and not isinstance(value, mpmath.mpc))
 
 
 def _none_as_nan(values: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -90,7 +91,8 @@ class Choice:
         self.features, self.values, self.path = features, values, path
         with at_digits(_DIGITS):  # SymPy sets the precision of mpmath for some functions
             self.floats = [None if v is None else float(v.evalf(_DIGITS)) for v in values]
-        self.leading = recognize_moments(features, 1)
+        found = recognize_moments(features, 1)
+        self.leading = None if found is None else found.of_references(values)
         self.moments = self.leading if self.leading is not None and len(self.leading) > 1 else None
         self.energies = None if path == "narrow" else recognize_quadratic(features)
         self.spans = [(group[0], group[-1] + 1) for group in features.groups]
@@ -123,6 +125,14 @@ class Choice:
         if self._feel_no_offset is None:
             self._feel_no_offset = all(feels_no_offset(f, grid) for f in self.features)
         return self._feel_no_offset
+
+    @cached_property
+    def hidden_digits(self) -> int:
+        """How many digits the references of moments lose to a mean far above the deviation."""
+        if self.moments is None or any(v is None for v in self.values[:2]):
+            return 0
+        mean, deviation = (abs(complex(c)) for c in self.moments.coordinates(self.floats[:2]))
+        return len(self.moments) * math.ceil(math.log10(1 + mean / deviation)) if 0 < deviation < math.inf else 0
 
     @cached_property
     def verdicts(self) -> Verdicts:

@@ -37,7 +37,7 @@ from symdecouple.numeric.samples.vectors import own_axes
 from symdecouple.numeric.samples.weights import WeighedRows, WeightRows
 from symdecouple.tables.groups import by_length
 
-__all__ = ["with_weights", "without_masked"]
+__all__ = ["moments_at_once", "with_weights", "without_masked"]
 
 _MASKED = Outcome(False, "masked entries", "the features ask where each entry of a sample lies; fill masked ones first")
 _MISSING = Outcome(False, "missing entries", "the features ask where each entry of a sample lies, and none can be left "
@@ -91,7 +91,7 @@ def with_weights(method: Callable[..., Any], plan: Any, samples: Any, weights: A
     weighed, route = WeightRows.of(weights, given.array.shape, axes), None
     is_plain = options.get("dps") is None and options.get("checkpoint") is None and plan.perturbation is None
     if is_plain and name in ("transform", "normalize", "gradients"):
-        route = _moments(choice, given.array.shape[axes[0]])
+        route = moments_at_once(choice, given.array.shape[axes[0]])
     rows = as_rows(given.array, axes)
     if route is not None and name == "transform":
         with reported(options.get("progress"), name) as tell:
@@ -144,7 +144,7 @@ def with_weights(method: Callable[..., Any], plan: Any, samples: Any, weights: A
     return answer.deliver(_in_place(entries, given, axes), on_refusal)
 
 
-def _moments(choice: Choice, n_samples: int) -> MomentRoute | None:
+def moments_at_once(choice: Choice, n_samples: int) -> MomentRoute | None:
     """The route that has all features at once; None where they are others, or take another way."""
     if choice.leading is None or choice.path != "auto" or set(choice.interval) != {-oo, oo}:
         return None

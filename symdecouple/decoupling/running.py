@@ -15,16 +15,16 @@ import mpmath
 import numpy as np
 from numpy.typing import NDArray
 
-from symdecouple.decoupling.application import Application, is_real
+from symdecouple.decoupling.application import Application
 from symdecouple.decoupling.checkpoint import Checkpoint
 from symdecouple.decoupling.choice import Choice
-from symdecouple.decoupling.counted import with_weights, without_masked
+from symdecouple.decoupling.counted import moments_at_once, with_weights, without_masked
 from symdecouple.decoupling.labels import with_labels
 from symdecouple.decoupling.offsets import middles
 from symdecouple.decoupling.precise import Precise
 from symdecouple.decoupling.progress import Portioned, Progress, reported
 from symdecouple.decoupling.routes.levels import Levels
-from symdecouple.decoupling.routes.route import Answers
+from symdecouple.decoupling.routes.route import Answers, is_real
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
@@ -35,7 +35,7 @@ from symdecouple.numeric.perturbing import Perturbation, RefusedRow, tried_again
 from symdecouple.numeric.samples.batch import SINGLE, NanPolicy, OnRefusal
 from symdecouple.numeric.samples.intake import check_choice, fractions_of, is_elsewhere, library_of, plan_elsewhere
 from symdecouple.numeric.samples.kinds import GivesRows, P
-from symdecouple.numeric.samples.matrix import taken
+from symdecouple.numeric.samples.matrix import SampleMatrix, taken
 from symdecouple.numeric.samples.vectors import Batch, SampleAxis, widened
 
 __all__ = ["GUARD", "Compute", "Running", "answered", "batch_of", "leaves_out_masked"]
@@ -74,7 +74,8 @@ class Running:
         """Answer the rows; what is refused is NaN, and reported once."""
         batch, n_samples = self.batch, self.batch.rows.shape[-1]
         known = np.full((2, len(batch.rows)), np.nan, dtype=batch.numbers)  # residuals and errors
-        digits = nullcontext() if self.dps is None else at_digits(self.dps + GUARD + _hidden_digits(batch.rows))
+        digits = nullcontext() if self.dps is None else at_digits(
+            self.dps + GUARD + _hidden_digits(batch.rows) + self.choice.hidden_digits)
         telling = nullcontext() if progress is None else reported(progress, batch.name)
         with np.errstate(under="ignore"), digits, telling as tell:
             targets = self._targets()
@@ -118,6 +119,8 @@ class Running:
         for r, outcome in counted.items():
             found.values[r][0 if self.shape is None else 3:] = mpmath.nan if self.dps else np.nan
             found.refusals[r] = outcome
+        if batch.name == "transform":
+            self._by_given_ties(found, index, targets, counted)
         kept = np.full((2, len(index)), np.nan, dtype=batch.numbers)
         kept[0], kept[1] = found.residual, found.error
         batch.put_all(index, found.values)
@@ -143,6 +146,20 @@ class Running:
         target = moments.coordinates(targets[:3])[2]
         which = [r for r, i in enumerate(index.tolist()) if is_real(target) and (self.dps or i in self.batch.means)]
         return {which[r]: why for r, why in unreachable_rows(exact[index[which]], target).items()} if which else {}
+
+    def _by_given_ties(self, found: Answers, index: Array, targets: Sequence[Any], counted: dict[int, Outcome]) -> None:
+        """Put in the fourth decoupled moment of rows whose third level only the ties that rounding made forbid."""
+        route = moments_at_once(self.choice, self.batch.rows.shape[-1]) if found.refusals and not self.dps else None
+        if route is None or route.count < 4 or self.batch.unrounded is None:
+            return
+        for r in found.refusals.keys() - counted.keys():
+            if (i := int(index[r])) in self.batch.means and np.isnan(found.values[r, 3]):
+                row = self.batch.unrounded[i]
+                low, high = (np.array([np.count_nonzero(row == end)]) for end in (row.min(), row.max()))
+                asked = route.standardized(SampleMatrix.of(self.batch.rows[i : i + 1], (low, high)), targets).values
+                found.values[r, 3] = route.features_of(asked, targets)[0, 3]
+                if route.count == 4 and np.isfinite(found.values[r, 3]):
+                    del found.refusals[r]
 
     def _once_more(self, perturbation: Perturbation, index: Array, again: dict[int, RefusedRow],
                    targets: Sequence[Any], kept: Array) -> None:
@@ -184,7 +201,7 @@ class Running:
             each = leading.first_at(mean, mpmath.mp.dps if self.dps else 2 * GUARD)
             value, derivative = map(mpmath.mpmathify if self.dps else float, each)
             found.values[r, 0] = derivative / rows.shape[1] if is_slope else value
-            if not is_slope and not mpmath.isfinite(value):
+            if not is_slope and not (mpmath.isfinite(value) and (value or not each[0])):
                 found.values[r, 0] = np.nan
                 found.refusals.setdefault(r, _OUT_OF_RANGE)
         return found

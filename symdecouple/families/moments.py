@@ -10,10 +10,12 @@ called. Common coordinates are the mean m, the standard deviation s and the stan
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
+from itertools import takewhile
+from math import nan
 from typing import Any
 
 from sympy import Dummy, Expr, Poly, Rational, S, Symbol, diff, lambdify, sqrt
@@ -37,6 +39,7 @@ __all__ = ["MomentCoordinates", "raw_moments", "recognize_moments", "standardize
 RECOGNITION = 5.0  # seconds for one feature; moments take hundredths
 
 _ORDERS = 20
+_DIGITS = 30  # of a number before it is rounded to float64
 
 
 def raw_moments(order: int, sample: Sample = generic) -> FeatureSet:
@@ -78,12 +81,15 @@ class MomentCoordinates:
         Feature k in m, s, ..., c_k.
     inverse : tuple of Expr
         Coordinate k in v_k and the coordinates before.
+    known : dict
+        From references in float64 to their coordinates, which were computed before they were rounded.
     """
 
     symbols: tuple[Symbol, ...]
     values: tuple[Symbol, ...]
     forward: tuple[Expr, ...]
     inverse: tuple[Expr, ...]
+    known: Mapping[tuple[float, ...], list[float]] = field(default_factory=dict, compare=False)
 
     def __len__(self) -> int:
         return len(self.inverse)
@@ -93,19 +99,32 @@ class MomentCoordinates:
 
         Values that no sample has (a variance below 0) come out as NaN, complex or with s <= 0, as their kind does.
         """
+        if self.known and all(type(v) is float for v in values) and (known := self.known.get(tuple(values))):
+            return list(known)
         found: list[Any] = []
         for k, value in enumerate(values):
             if isinstance(value, Expr):
                 found.append(self.inverse[k].xreplace({self.values[k]: value, **dict(zip(self.symbols, found,
                                                                                       strict=False))}))
             else:
-                module = "mpmath" if type(value).__module__.startswith("mpmath") else "numpy"
-                found.append(_function(self.inverse[k], (self.values[k], *self.symbols[:k]), module)(value, *found))
+                solved = _function(self.inverse[k], (self.values[k], *self.symbols[:k]), _module(value))
+                found.append(solved(value, *found))
         return found
 
+    def of_references(self, references: Sequence[Expr | None]) -> MomentCoordinates:
+        """The same, which takes references in float64 as they were before they were rounded.
+
+        A variance of 1 at a mean of 1e9 is lost in a second moment of float64.
+        """
+        given = [v for v in takewhile(lambda v: v is not None, references[: len(self)]) if v is not None]
+        with at_digits(_DIGITS):
+            floats = [float(v.evalf(_DIGITS)) for v in given]
+            point = [float(c.evalf(_DIGITS)) if c.is_real else nan for c in self.coordinates(given)]
+        return replace(self, known={tuple(floats[:k]): point[:k] for k in range(1, len(point) + 1)})
+
     def features(self, point: Sequence[Any]) -> list[Any]:
-        """Return the feature values of coordinates that are mpmath numbers."""
-        return [_function(forward, self.symbols[: k + 1], "mpmath")(*point[: k + 1])
+        """Return the feature values of coordinates that are mpmath numbers or floats."""
+        return [_function(forward, self.symbols[: k + 1], _module(point[0]))(*point[: k + 1])
                 for k, forward in enumerate(self.forward[: len(point)])]
 
     def first_at(self, mean: Fraction, digits: int) -> tuple[Expr, Expr]:
@@ -118,6 +137,10 @@ class MomentCoordinates:
 
 
 _derivative = lru_cache(maxsize=256)(diff)
+
+
+def _module(value: Any) -> str:
+    return "mpmath" if type(value).__module__.startswith("mpmath") else "numpy"
 
 
 @lru_cache(maxsize=256)

@@ -32,6 +32,7 @@ from sympy import Expr, Symbol, latex, oo
 from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.errors import InvalidInput, NoClosedForm, UnsupportedExpression
 from symdecouple.flows import domains as known
+from symdecouple.flows.about_mean import about_mean
 from symdecouple.flows.flow import Flow
 from symdecouple.flows.generators import generators
 from symdecouple.flows.leaf import where_reached
@@ -107,9 +108,7 @@ class Normalizer(Shown):
     @property
     def equation(self) -> Expr | None:
         """What vanishes at the wanted t; a SymPy tuple for several unknowns; None where there is nothing to solve."""
-        if len(self.equations) > 1:
-            return sp.Tuple(*self.equations)
-        return self.equations[0] if self.equations else None
+        return sp.Tuple(*self.equations) if len(self.equations) > 1 else next(iter(self.equations), None)
 
     @property
     def derivative(self) -> Expr:
@@ -140,8 +139,10 @@ class Normalizer(Shown):
         NaN. Accurate to float64 rounding, some 1e-14 away from poles. Mean, variance and skewness are searched for on
         the whole leaf, where the formula may end before it.
         """
-        return source_of_normalizer(recipe_of(self.features, self.values, self.steps, self.flows, self.kind,
-                                              self.trend != 0))
+        found = about_mean(self.features, self.values)
+        n = self if found is None else normalizers(*found, budget=self.budget)[-1]
+        return source_of_normalizer(recipe_of(n.features, n.values, n.steps, n.flows, n.kind, n.trend != 0),
+                                    self.values[0] if found else None)
 
     def latex(self) -> str:
         r"""Return the normalizer as LaTeX, without the dollar signs."""

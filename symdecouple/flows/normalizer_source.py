@@ -33,6 +33,7 @@ from symdecouple.flows.normalizer_templates import (
     apart,
     average,
     checked,
+    ends_tied,
     intake,
     joint_steps,
     newton_on_leaf,
@@ -128,8 +129,8 @@ _TEMPLATES: dict[str, tuple[Any, ...]] = {
     "leaf": (triple_image, step_inside, newton_on_leaf, on_triple_leaf), "parallel": (joint_steps,)}
 
 
-def source_of_normalizer(recipe: Recipe) -> str:
-    """Return the text of ``normalize(x)``; it imports NumPy only.
+def source_of_normalizer(recipe: Recipe, added: Expr | None = None) -> str:
+    """Return the text of ``normalize(x)``; it imports NumPy only. A number may be added in the end.
 
     Raises
     ------
@@ -158,8 +159,8 @@ def source_of_normalizer(recipe: Recipe) -> str:
     values = ", ".join(repr(float(value.evalf(20))) for value in recipe.values)
     bodies.append(f"VALUES = np.array([{values}])\nBEGINS_WITH_MEAN = {recipe.begins_with_mean}\n")
     bodies.append(_ENDS[kind](recipe))
-    bodies.append(_normalize(recipe))
-    templates: list[Any] = [intake, prepared, average, checked, apart, *_TEMPLATES[kind]]
+    bodies.append(_normalize(recipe, added))
+    templates: list[Any] = [ends_tied, intake, prepared, average, checked, apart, *_TEMPLATES[kind]]
     copied = [*(inspect.getsource(template) for template in templates), *kernels_for("\n".join(bodies))]
     return "import numpy as np\n\n\n" + "\n\n".join([*map(_without_types, copied), *bodies])
 
@@ -262,9 +263,9 @@ def _implicit_end(recipe: Recipe) -> str:
 
 def _moebius_end(recipe: Recipe) -> str:
     return "\n".join([
-        "def normalized(x):",
-        '    """One sample vector."""',
-        f"    near, next_to_it = on_moebius_leaf(x, {float(sp.N(recipe.skewness, 20))!r})",
+        "def normalized(x, ties):",
+        '    """One sample vector, of which the ends are so often tied."""',
+        f"    near, next_to_it = on_moebius_leaf(x, {float(sp.N(recipe.skewness, 20))!r}, ties)",
         f"    found = level_{recipe.explicit}(prepared(near, True, True))",
         f"    error = np.abs(level_{recipe.explicit}(prepared(next_to_it, True, True)) - found)",
         "    return checked(found, error, features, VALUES, BEGINS_WITH_MEAN)",
@@ -338,19 +339,21 @@ _ENDS: dict[str, Callable[[Recipe], str]] = {"explicit": _explicit_end, "implici
                                              "moebius": _moebius_end, "leaf": _leaf_end, "parallel": _parallel_end}
 
 
-def _normalize(recipe: Recipe) -> str:
+def _normalize(recipe: Recipe, added: Expr | None) -> str:
     low, high = recipe.features.sample.interval
     outside = " | ".join([*([f"(x <= {float(low)!r})"] if low != -oo else []),
                           *([f"(x >= {float(high)!r})"] if high != oo else [])])
     first = f"prepared(x[index][kept], {recipe.shifts and recipe.kind not in ('moebius', 'leaf')}, {recipe.scales})"
     wanted = ", ".join(f"{_plain(recipe, f.expr)} = {v}" for f, v in zip(recipe.features, recipe.values, strict=True))
+    ties = ", ties.get(index) or ends_tied(x[index][kept])" if recipe.kind == "moebius" else ""
+    rest = f" + {float(added.evalf(20))!r}" if added else ""
     return "\n".join([
         "def normalize(x):",
         '    """Move sample vectors, (..., N), on their leaves to where',
         "",
-        f"    {wanted}.",
+        f"    {wanted}{f', and add {added}' if added else ''}.",
         '    """',
-        f"    x, hidden, kind = intake(x, {recipe.shifts})",
+        f"    x, hidden, kind, ties = intake(x, {recipe.shifts})",
         *([f"    if np.any(~hidden & ({outside})):",
            f'        raise ValueError("samples must lie in ({low}, {high})")'] if outside else []),
         "    out = np.full(x.shape, np.nan)",
@@ -360,7 +363,7 @@ def _normalize(recipe: Recipe) -> str:
         "            continue",
         "        try:",
         '            with np.errstate(all="ignore"):',
-        f"                out[index][kept] = apart(normalized({first}), x[index][kept])",
+        f"                out[index][kept] = apart(normalized({first}{ties}){rest}, x[index][kept])",
         "        except ValueError as error:",
         '            raise ValueError(f"sample vector {index}: {error}") from None',
         "    out = out.astype(kind)",

@@ -16,13 +16,19 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["apart", "average", "checked", "intake", "joint_steps", "newton_on_leaf", "on_moebius_leaf",
+__all__ = ["apart", "average", "checked", "ends_tied", "intake", "joint_steps", "newton_on_leaf", "on_moebius_leaf",
            "on_triple_leaf", "prepared", "root_between", "root_from_zero", "step_inside", "triple_image"]
 
 
+def ends_tied(row: Any) -> Any:
+    """Return how many numbers are at the minimum, and how many at the maximum."""
+    ordered = np.sort(row)  # min and max warn of objects that are NaN
+    return int(np.sum(row == ordered[0])), int(np.sum(row == ordered[-1]))
+
+
 def intake(x: Any, shifts: Any) -> Any:
-    """Return samples as floats, what is masked, and the type of the answer; a shift by the median of what is not masked
-    loses nothing of integers and fractions."""
+    """Return samples as floats, what is masked, the type of the answer, and the ties of exact rows before rounding; a
+    shift by the median of what is not masked loses nothing of integers and fractions."""
     if not hasattr(x, "dtype"):
         each = np.array(x, dtype=object)  # NumPy would round large integers beside floats
         x = np.asarray(x) if all(isinstance(v, float) for v in each.flat) else each
@@ -34,21 +40,26 @@ def intake(x: Any, shifts: Any) -> Any:
                          f"N at least 2, got {x.shape}")
     kind = np.float32 if x.dtype.kind == "f" and x.dtype.itemsize < 8 else np.float64
     if x.dtype.kind == "f" and x.dtype.itemsize <= 8:
-        return x.astype(np.float64), hidden, kind
-    out = np.full(x.shape, np.nan)
+        return x.astype(np.float64), hidden, kind, {}
+    out, ties = np.full(x.shape, np.nan), {}
     for index in np.ndindex(x.shape[:-1]):
         row = x[index][~hidden[index]].astype(object)
         try:
             if any(v is None or isinstance(v, (bool, str, bytes)) for v in row):
                 raise TypeError("not of None, text or booleans")
+            if row.size:
+                ties[index] = ends_tied(row)
             if shifts and row.size:
                 row[:] = [int(v) if isinstance(v, float) and v.is_integer() else v for v in row]
                 middle = np.sort(row)[row.size // 2]
                 row = row - middle if abs(middle) < np.inf else row
             out[index][~hidden[index]] = row
-        except (TypeError, OverflowError) as error:
+        except OverflowError:
+            raise ValueError("out of range: numbers, or differences between them, are beyond float64; change the "
+                             "unit") from None
+        except TypeError as error:
             raise ValueError(f"real numbers are expected ({error})") from None
-    return out, hidden, kind
+    return out, hidden, kind, ties
 
 
 def prepared(x: Any, shifts: Any, scales: Any) -> Any:
@@ -142,23 +153,27 @@ def root_from_zero(gap: Any, step: Any, is_monotone: Any) -> Any:
                      "gets no closer (the flow ends, or the feature turns)")
 
 
-def on_moebius_leaf(x: Any, skewness: Any) -> Any:
+def on_moebius_leaf(x: Any, skewness: Any, ties: Any) -> Any:
     """Return the sample vector of this skewness on the leaf of x/(1 + h x), and another for the error of rounding.
 
-    Ties that put it out of reach are counted, and never judged by a rounded number.
+    Ties that put it out of reach are those that were counted before x was rounded, never judged by a rounded number.
     """
-    low, high = np.sum(x == x.min()), np.sum(x == x.max())
-    if low == x.size:
-        raise ValueError("zero variance (all values are equal)")
-    least = (2 * low - x.size) / np.sqrt(low * (x.size - low))
-    most = (x.size - 2 * high) / np.sqrt(high * (x.size - high))
-    if low + high == x.size:
-        if abs(least - skewness) > 2.0**-48 * (1 + abs(skewness)):
-            raise ValueError(f"the skewness of fewer than three distinct values does not move from {least:.6g}")
-        return x, x
-    if not least < skewness < most:
-        raise ValueError(f"with {low} samples tied at the minimum and {high} at the maximum the skewness lies strictly "
-                         f"between {least:.6g} and {most:.6g}, {skewness:.6g} was asked for")
+    for low, high in (ties, ends_tied(x)):
+        if low == x.size:
+            raise ValueError("zero variance (all values are equal)")
+        least = (2 * low - x.size) / np.sqrt(low * (x.size - low))
+        most = (x.size - 2 * high) / np.sqrt(high * (x.size - high))
+        if ties[0] + ties[1] == x.size:
+            if abs(least - skewness) > 2.0**-48 * (1 + abs(skewness)):
+                raise ValueError("the skewness of fewer than three distinct values does not move from "
+                                 f"{least:.6g}")
+            return x, x
+        if not least < skewness < most:
+            if (low, high) != ties:
+                raise ValueError("beyond float64: values of the sample are so near to each other that they came to one "
+                                 "number")
+            raise ValueError(f"with {low} samples tied at the minimum and {high} at the maximum the skewness lies "
+                             f"strictly between {least:.6g} and {most:.6g}, {skewness:.6g} was asked for")
 
     def moved(h: Any) -> Any:
         return sign * (g * ((1 + h) / (1 + h * g)))

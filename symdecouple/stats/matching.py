@@ -7,8 +7,9 @@ increasing functions of the entry, so that ties and order stay, and with them ev
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial
 from typing import Any, cast
 
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput, Outcome
-from symdecouple.numeric.moments.matched import MatchedRows, matched_rows
+from symdecouple.numeric.moments.matched import BEYOND, MatchedRows, matched_rows
 from symdecouple.numeric.moments.out_of_reach import fallen_together
 from symdecouple.numeric.moments.power_sums import place_and_scale
 from symdecouple.numeric.moments.ties import unreachable_row
@@ -35,7 +36,14 @@ from symdecouple.numeric.samples.batch import (
     normalized_axes,
 )
 from symdecouple.numeric.samples.exact_means import exact_rows
-from symdecouple.numeric.samples.intake import Numbers, check_choice, missing_entries, shifted_exactly, take_numbers
+from symdecouple.numeric.samples.intake import (
+    Numbers,
+    check_choice,
+    missing_entries,
+    nearest,
+    shifted_exactly,
+    take_numbers,
+)
 from symdecouple.numeric.samples.weights import WeightRows, present_in
 from symdecouple.shown import Shown
 from symdecouple.stats.columns import asked_correlation, with_correlation
@@ -46,6 +54,7 @@ __all__ = ["Matched", "match"]
 
 _SHOWN = 8  # samples in a printed answer
 _TOGETHER = 2**17  # entries that are moved at a time
+_TINY = float(np.finfo(np.float64).tiny)  # below, digits are missing
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -221,8 +230,11 @@ def match(
         fill(answer, given, axes, partial(_laid_open, width=n_samples), nan_policy, weighed)
         present = _present(given, axes, weighed)
         exact = {}
-        for i, *exactly in exact_rows(answer, given, axes, weighed):
-            answer.values[i, -2:], exact[i] = exactly, as_rows(given.array, axes)[i][present[i]]
+        for i, own_mean, own_variance in exact_rows(answer, given, axes, weighed):
+            place, square = nearest(Fraction(own_mean)), nearest(Fraction(own_variance))
+            answer.values[i, -2:], exact[i] = (place, square), as_rows(given.array, axes)[i][present[i]]
+            if own_variance and not _TINY <= square < np.inf and (len(asked) < 2 or asked[1] is None):
+                answer.refusals[i] = BEYOND
     if len(asked) == 1 and correlation is None:
         _lay_singles(answer, as_rows(given.array, axes), present)
     is_plain = len(given.array.shape) == 2 and len(axes) == 1 and weighed is None and bool(present.all())
@@ -231,7 +243,7 @@ def match(
         counted = {i: unreachable_row(row, asked[2][i]) for i, row in exact.items()}
         answer.refusals.update((i, why) for i, why in counted.items() if why is not None)
         exact = {i: row for i, row in exact.items() if i not in answer.refusals}
-    done, reached = _matched(answer, present, asked, weights is not None), None
+    done, reached = _matched(answer, present, asked, weights is not None, exact.keys()), None
     for i in exact.keys() & answer.refusals.keys():
         if (shifted := shifted_exactly(exact[i])) is not None:
             answer.refusals[i] = fallen_together(exact[i], shifted[0], answer.refusals[i])
@@ -302,9 +314,12 @@ def _present(given: Numbers, axes: tuple[int, ...], weighed: WeightRows | None) 
     return present if weighed is None else present & ~np.isnan(weighed.of_rows(np.arange(len(present)))[0])
 
 
-def _matched(answer: Answer, present: NDArray[np.bool_], asked: Sequence[FloatArray | None], is_weighed: bool
-             ) -> MatchedRows:
-    """All rows of the answer, those with equally many entries together; the answer learns what is refused."""
+def _matched(answer: Answer, present: NDArray[np.bool_], asked: Sequence[FloatArray | None], is_weighed: bool,
+             exact: Collection[int]) -> MatchedRows:
+    """All rows of the answer, those with equally many entries together; the answer learns what is refused.
+
+    Deviations that float64 cannot square are taken from the rows, but not from `exact` ones, which have another unit.
+    """
     n_rows, n_samples = present.shape
     values, statistics = np.full(present.shape, np.nan), np.full((n_rows, max(4, len(asked))), np.nan)
     numbers, notes = np.full((3, n_rows), np.nan), dict[int, Outcome]()
@@ -316,8 +331,9 @@ def _matched(answer: Answer, present: NDArray[np.bool_], asked: Sequence[FloatAr
             laid = answer.values[which]
             weights = laid[:, n_samples : n_samples + count].copy() if is_weighed else None
             with np.errstate(all="ignore"):
-                deviation = np.where(laid[:, -1] > np.finfo(np.float64).tiny, np.sqrt(laid[:, -1]), np.nan)
-            deviation[~np.isfinite(deviation)] = np.nan
+                deviation = np.sqrt(laid[:, -1])
+            is_lost = ~((laid[:, -1] > _TINY) & np.isfinite(deviation))
+            deviation[is_lost & ~np.isin(which, list(exact))] = np.nan
             wanted = [None if target is None else target[which] for target in asked]
             done = matched_rows(laid[:, :count].copy(), wanted, laid[:, -2], deviation, weights)
             held = np.full((len(which), n_samples), np.nan)

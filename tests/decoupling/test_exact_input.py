@@ -22,6 +22,7 @@ from symdecouple.families.moments import raw_moments, standardized_moments
 from symdecouple.language.filters import Filter
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import x
+from tests.stats.oracle import orthokurtosis
 
 STEPS = (1, 3, 4, 9, 10)
 PLAN = sd.decouple(raw_moments(4))
@@ -287,9 +288,14 @@ def test_what_comes_to_one_number_is_not_said_to_be_tied() -> None:
     """No end has half of these values: in 50 digits they have a level 3, float64 alone rounds three of them to one."""
     sample = np.array([3, 14, 20, FAR, FAR + 1, 2 * FAR])
     masked, halves = np.ma.masked_array([*sample, 5], mask=[0] * 6 + [1]), np.full(6, 0.5)
-    for call in (PLAN.transform, PLAN.normalize, PLAN.gradients, sd.stats.decoupled_moments):
-        for some, options in ((sample, {}), (masked, {}), (sample, {"weights": halves})):
+    wanted = float(orthokurtosis(sample.tolist()))
+    for some, options in ((sample, {}), (masked, {}), (sample, {"weights": halves})):
+        for call in (PLAN.normalize, PLAN.gradients, sd.stats.decoupled_moments):
             assert call(some, on_refusal="return", **options)[1][0].reason == "beyond float64"
+        values = sd.stats.decoupled_moments(some, on_refusal="return", **options)[0]
+        for found in (PLAN.transform(some, **options), sd.stats.decoupled_moments(some, order=4, **options), values):
+            assert found[3] == pytest.approx(wanted, rel=1e-13)
+        assert np.isnan(values[4:]).all()
     assert sd.stats.match(sample, skewness=0, on_refusal="return")[1][0].reason == "beyond float64"
     assert abs(sd.stats.orthokurtosis(sample) - float(PLAN.transform(sample, dps=50)[3])) < 1e-13
 
@@ -346,3 +352,19 @@ def test_what_rounding_leaves_beside_an_offset_is_no_feature(features: list[Any]
     assert plan.transform(exact)[1] == pytest.approx(float(plan.transform(exact, dps=30)[1]), rel=1e-9)
     assert plan.transform(AWAY["int64"], dps=20)[1] == pytest.approx(float(plan.transform(
         [2**60 + k for k in STEPS], dps=60)[1]), rel=1e-18)
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (2, 2), (5, 5), (2, 1, 1), (3, 2, 1), (4, 1, 3), (3, 5)])
+@pytest.mark.parametrize("far", [10**9, 10**12, 10**16, 10**18, 10**30])
+def test_clusters_far_from_each_other_have_one_orthokurtosis_on_every_road(shape: tuple[int, ...], far: int) -> None:
+    """Of two clusters or three; half of the values may lie in one that rounding makes a tie, never more."""
+    rng = np.random.default_rng(len(shape) + far % 97)
+    sample = [place * far + int(v) for place, size in zip((0, 1, 3), shape, strict=False)
+              for v in rng.choice(50, size=size, replace=False)]
+    wanted, beside = float(orthokurtosis(sample)), {"weights": [0.5] * len(sample)}
+    for options in ({}, beside):
+        roads = [sd.stats.orthokurtosis(sample, **options), sd.stats.decoupled_moments(sample, order=4, **options)[3],
+                 PLAN.transform(sample, **options)[3]]
+        assert roads == pytest.approx([wanted] * 3, rel=2e-13)
+    if len(shape) == 2 and shape[0] == shape[1]:
+        assert float(PLAN.transform(sample, dps=20)[3]) == pytest.approx(wanted, rel=1e-15)

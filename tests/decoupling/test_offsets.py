@@ -13,6 +13,7 @@ import symdecouple as sd
 from symdecouple import Filter, Group, Mean, shift, x
 from symdecouple.decoupling.offsets import feels_no_offset
 from symdecouple.families.moments import raw_moments, standardized_moments
+from symdecouple.numeric.samples.intake import exact
 
 LOW, EDGE, HIGH = (Filter(taps) for taps in ([1, 1, 1], [-1, 0, 1], [-1, 2, -1]))
 CENTRED = x - Mean(x)
@@ -125,3 +126,43 @@ def _own(make: Any, offset: int) -> list[Any]:
         return [sum(v**k for v in values) / 7 for k in (1, 2, 3, 4)]
     mean = sum(values) / 7
     return [mean, sum((v - mean) ** 2 for v in values) / 7, Fraction(2, 5), Fraction(5, 2)]
+
+
+def cross_ratio(row: Any) -> Any:
+    return (row[0] - row[2]) * (row[1] - row[3]) / ((row[0] - row[3]) * (row[1] - row[2]))
+
+
+@pytest.mark.parametrize("path", ["auto", "relaxed", "parallel", "broad"])
+@pytest.mark.parametrize("mean", [20, 10**6, 10**10])
+def test_a_reference_mean_far_above_the_deviation(path: Any, mean: int) -> None:
+    """Mean, variance 1 and third central moment 1/4 of what comes out, exactly, and Theorem B: cross ratios stay."""
+    wanted = [mean, mean**2 + 1, mean**3 + 3 * mean + sp.Rational(1, 4)]
+    plan, row = sd.decouple(raw_moments(3), wanted, path=path), [1.0, 2.0, 4.0, 8.0, 9.0]
+    precise = plan.normalize(row, level=3, dps=40)
+    for found, unit in ((plan.normalize(row, level=3), 2e-16 * mean), (precise, 1e-38 * mean)):
+        off = [exact(v) - mean for v in found.tolist()]
+        moments = [float(sum(v**k for v in off) / 5 - c) for k, c in ((1, 0), (2, 1), (3, Fraction(1, 4)))]
+        assert np.abs(moments).max() < 20 * unit + 1e-14
+        assert float(cross_ratio(off) / cross_ratio(list(map(Fraction, row))) - 1) == pytest.approx(
+            0, abs=100 * unit + 1e-13)
+
+
+@pytest.mark.parametrize("path", ["relaxed", "narrow"])
+def test_gradients_that_rounding_takes_are_refused_beside_a_mean_far_off(path: Any) -> None:
+    """The gradients of standardized moments are those of raw ones, and know no mean: the same numbers, or none."""
+    row, wanted = [1.0, 2.0, 4.0, 8.0, 9.0], sd.decouple(standardized_moments(3), [0, 1, 0]).gradients([1, 2, 4, 8, 9])
+    for mean in (20, 10**3, 10**5, 10**6, 10**9):
+        plan = sd.decouple(raw_moments(3), [mean, mean**2 + 1, mean**3 + 3 * mean], path=path)
+        found, (outcome,) = plan.gradients(row, on_refusal="return")
+        assert outcome.ok or outcome.reason == "beyond float64"
+        assert outcome.ok == (mean < 10**6)
+        assert np.abs(found[2] - wanted[2]).max() < 1e-4 if outcome.ok else np.isnan(found[2]).all()
+        precise = plan.gradients(row, dps=20)[2].astype(float)
+        assert precise == pytest.approx(wanted[2], rel=1e-12)
+
+
+def test_targets_beyond_float64_are_refused_and_raise_nothing() -> None:
+    mean = sp.Integer(10) ** 200
+    plan = sd.decouple([Mean(x), Mean(x**2) - Mean(x) ** 2, Mean(x**3)], [mean, 1, mean**3 + 3 * mean])
+    values, (outcome,) = plan.normalize([1, 2, 4, 8, 9], level=3, on_refusal="return")
+    assert np.isnan(values).all() and not outcome.ok

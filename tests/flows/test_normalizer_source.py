@@ -234,6 +234,49 @@ def test_next_to_a_pole_too_few_digits_are_refused() -> None:
         space["normalize"]([1.0, 2.0, 4.0, 7.0])
 
 
+T = 10**20
+
+
+@pytest.mark.parametrize(("points", "match"), [
+    ([3, 14, 20, T, T + 1, T + 7], "came to one number"), ([5, 6, 2**62, 2**62 + 1], "came to one number"),
+    ([1e300, 1e-300, 2e-300, 3e-300, 4e300], "came to one number"),
+    ([3, 14, 20, T, T, T], "3 at the maximum the skewness lies strictly between -1.78885 and 0"),
+    ([3, 3, 14, 14, 2 * T, T], None), ([10**400, 2 * 10**400, 3], "out of range: numbers, or differences"),
+])
+def test_ties_are_those_of_the_numbers_that_were_given(points: list[int], match: str | None) -> None:
+    """Theorem C on exact numbers: three of six tied at the maximum reach zero in the limit only, two of six do."""
+    if match is None:
+        moved = code_of("raw moments", 3)(points)
+        assert [float(np.mean(moved**k)) for k in (1, 2, 3)] == pytest.approx([0, 1, 0], abs=1e-13)
+        return
+    with pytest.raises(ValueError, match=match):
+        code_of("raw moments", 3)(points)
+
+
+@pytest.mark.parametrize("mean", [20, 10**6, 10**9, 10**12])
+@pytest.mark.parametrize("features", [[M, Mean(x**2), Mean(x**3)], [M, variance(), skewness()],
+                                      [M, variance() ** Rational(1, 2), Mean(x**3)]])
+def test_a_reference_mean_far_above_the_deviation(mean: int, features: Any) -> None:
+    """Standardized samples do not know the mean: moved from mean 0 they are what the plan and the code find there."""
+    points, elsewhere = [1.0, 2.0, 4.0, 8.0, 9.0], [0, 1, Fraction(-1, 4)]
+    raw = {"0": mean, "1": mean**2 + 1, "2": mean**3 + 3 * mean - Rational(1, 4)}
+    values = [raw[str(j)] if f == Mean(x**(j + 1)) else elsewhere[j] for j, f in enumerate(features)]
+    for level in (1, 2, 3):
+        space: dict[str, Any] = {}
+        exec(normalizers(features[:level], values[:level])[-1].code(), space)
+        plan = decouple(features[:level], values[:level])
+        wanted = decouple([M, Mean(x**2), Mean(x**3)][:level], elsewhere[:level]).normalize(points, level=level)
+        for found in (space["normalize"](points), plan.normalize(points, level=level)):
+            assert np.abs(found - mean - wanted).max() <= 3e-16 * mean + 1e-13
+
+
+def test_a_deviation_below_the_last_bit_of_the_mean() -> None:
+    space: dict[str, Any] = {}
+    exec(normalizers([M, Mean(x**2)], [10**17, 10**34 + 1])[-1].code(), space)
+    with pytest.raises(ValueError, match="out of range: all entries of the sample come to one number"):
+        space["normalize"]([1.0, 2.0, 4.0, 8.0, 9.0])
+
+
 # --- templates ----------------------------------------------------------------------------------------------------
 
 
@@ -265,10 +308,10 @@ def test_ties_at_the_bounds() -> None:
     points = np.array([0.0, 1, 2])
     for bound in (2**-0.5, -(2**-0.5)):  # three distinct values: -(1 - 2/3)/sqrt(2/9) to its negative
         with pytest.raises(ValueError, match="strictly"):
-            on_moebius_leaf(points, bound * (1 + 1e-15))
-        near, other = on_moebius_leaf(points, bound * (1 - 1e-9))
+            on_moebius_leaf(points, bound * (1 + 1e-15), (1, 1))
+        near, other = on_moebius_leaf(points, bound * (1 - 1e-9), (1, 1))
         assert np.abs(near - other).max() < 1e-6 * np.abs(near).max()
-    assert on_moebius_leaf(points, 0.0)[0] == pytest.approx([0, 0.5, 1])
+    assert on_moebius_leaf(points, 0.0, (1, 1))[0] == pytest.approx([0, 0.5, 1])
 
 
 def test_newton_solves_a_linear_system_in_one_step() -> None:

@@ -54,15 +54,20 @@ class Motion:
 
     def _precise(self, x: Array, t: Any) -> tuple[Array, Array] | None:
         """Move mpmath numbers; poles between the ends show as complex numbers or as a change of order."""
-        for end in () if self.is_affine else (x.min(), x.max()):
+        is_free = self.is_affine and self.flow.sample.interval == (-oo, oo)
+        for end in () if is_free else (x.min(), x.max()):
             low, high = self.flow.domain(end)
             if not _mp(low) < t < _mp(high):
                 return None
         values, slope = (_real([mp_function(formula)(v, t) for v in x]) for formula in self._formulas)
         if values is None or slope is None:
             return None
-        is_ordered = all(a <= b for a, b in itertools.pairwise(values[np.argsort(x, kind="stable")]))
-        return (values, slope) if is_ordered else None
+        pairs = list(itertools.pairwise(values[np.argsort(x, kind="stable")]))
+        if not all(a <= b for a, b in pairs):
+            slack = mpmath.sqrt(mpmath.eps) * largest(values)  # of values that come to one number
+            if not all(a <= b + slack for a, b in pairs):
+                return None
+        return values, slope
 
 
 def _real(values: Sequence[Any]) -> Array | None:

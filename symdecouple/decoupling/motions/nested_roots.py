@@ -7,13 +7,15 @@ r"""One feature after the other, by a scalar root: the relaxed broad path.
 
 G is strictly monotone as long as the projected gradient of f_k does not vanish, on the interval of t on which the flows
 of all samples exist. The root is walked to from t = 0 and bracketed, by a sign change or by the end of that interval;
-a bracket between an existing and a missing flow shrinks to the pole, and G there is what can be attained.
+a bracket between an existing and a missing flow shrinks to the pole, and G there is what can be attained; where G still
+moves when no number is left between the two, as a logarithm does, more digits may reach the target.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import mpmath
@@ -33,6 +35,9 @@ from symdecouple.numeric.features.expressions import Array
 __all__ = ["Automatic", "NestedRoots"]
 
 _MOST = 4000  # halvings and doublings: twice the exponents of float64
+_NEARER = 32  # halvings of a step that is too long, up to which a search between 0 and its end loses no time
+_LOOK = 20  # halvings whose changes are compared: a factor 1e6 of what is left of the way
+_STEADY = 0.5  # of a change: a power of what is left, to 1/20 at least, falls below in so many halvings
 
 
 class NestedRoots(OrbitMotion):
@@ -47,6 +52,7 @@ class NestedRoots(OrbitMotion):
         def at(t: Any) -> Moved:
             return self._search(self._along(moved, k - 1, t), k - 1, targets)
 
+        @cache  # the ends of a bracket are asked for again
         def gap(t: Any) -> Any:
             value = self.values(at(t).values)[k - 1] - targets[k - 1]
             if not is_finite(value):
@@ -71,40 +77,75 @@ class NestedRoots(OrbitMotion):
         return direction[k - 1] if shift > 2 * unit(targets) * largest(moved.values) else 0
 
     def _root(self, gap: Callable[[Any], Any], first: Any, moved: Moved, k: int, targets: Array) -> Any:
-        near, far = _bracket(gap, first, unit(targets))
+        near, far, still_moves = _bracket(gap, first, unit(targets))
         if far is None:
             at_end = self._search(self._along(moved, k - 1, near), k - 1, targets)
-            raise Unreachable(Outcome(False, f"level {k} not attainable", self._about(at_end, k - 1, targets)))
+            digits = f"{mpmath.mp.dps} digits" if targets.dtype == object else "float64"
+            reason = f"beyond {digits}" if still_moves else f"level {k} not attainable"
+            raise Unreachable(Outcome(False, reason, self._about(at_end, k - 1, targets)))
         return _between(gap, near, far, targets.dtype == object)
 
 
-def _bracket(gap: Callable[[Any], Any], step: Any, rounding: Any) -> tuple[Any, Any]:
-    """Walk from 0 to a sign change; (end, None) where the flow ends first."""
-    near, sign = 0 * step, gap(0 * step) > 0
-    missing = None
+def _bracket(gap: Callable[[Any], Any], step: Any, rounding: Any) -> tuple[Any, Any, bool]:
+    """Walk from 0 to a sign change; (end, None) where the flow ends first, and whether the gap still closes there."""
+    near, value = 0 * step, gap(0 * step)
+    sign, missing, seen = value > 0, None, list[Any]()
     for _ in range(_MOST):
         trial = near + step if missing is None else (near + missing) / 2
         if trial in (near, missing) or (missing is not None and abs(missing - near) <= rounding * abs(missing)):
             break
         try:
-            value = gap(trial)
+            found = gap(trial)
         except Unreachable:
             missing = trial
-            continue
-        if (value > 0) != sign or value == 0:
-            return near, trial
-        near, step = trial, 2 * step
-    return near, None
+        else:
+            if (found > 0) != sign or found == 0:
+                return near, trial, False
+            near, step, value = trial, 2 * step, found
+        seen = [*seen, value] if missing is not None else []
+    return near, None, _still_closes(seen, rounding)
+
+
+def _still_closes(seen: Sequence[Any], rounding: Any) -> bool:
+    """Tell from the gap after each halving of the way to an end whether it may vanish before the end.
+
+    A gap that tends to a limit changes by a geometric series, by ever less; one with a logarithm by ever as much.
+    """
+    if len(seen) <= 2 * _LOOK:
+        return False
+    first, second, last = seen[-1 - 2 * _LOOK], seen[-1 - _LOOK], seen[-1]
+    before, after = (abs(first) - abs(second)), (abs(second) - abs(last))
+    if not (before > 0 and after > rounding ** 0.5 * abs(last)):
+        return False
+    return bool(after >= _STEADY * before or after * after / (before - after) >= abs(last))
 
 
 def _between(gap: Callable[[Any], Any], near: Any, far: Any, precise: bool) -> Any:
     """Return the root between two parameters of opposite signs, in the units of the far one."""
     if not precise:
         low, high = sorted((float(near), float(far)))
-        return brentq(gap, low, high, xtol=1e-300, rtol=1e-15, maxiter=500)
+        return brentq(gap, low, high, xtol=1e-300, rtol=1e-15, maxiter=_MOST)
+    near, far = (near, far) if near else _nearer(gap, far)
     share = mpmath.findroot(lambda s: gap(near + s * (far - near)), (mpmath.mpf(0), mpmath.mpf(1)), solver="anderson",
                             tol=mpmath.eps, maxsteps=60 + mpmath.mp.prec, verify=False)
     return near + share * (far - near)
+
+
+def _nearer(gap: Callable[[Any], Any], far: Any) -> tuple[Any, Any]:
+    """Return a bracket of a root between 0 and `far`, which may be too long by many powers of two."""
+    is_above, short, longest = gap(far) > 0, 0, _NEARER
+
+    def is_beyond(halvings: int) -> bool:
+        return bool((gap(mpmath.ldexp(far, -halvings)) > 0) == is_above)
+
+    if not is_beyond(longest):
+        return 0 * far, far
+    while longest < _MOST and is_beyond(longest):
+        short, longest = longest, 2 * longest
+    while longest - short > 1 and longest < _MOST:
+        middle = (short + longest) // 2
+        short, longest = (middle, longest) if is_beyond(middle) else (short, middle)
+    return (mpmath.ldexp(far, -longest) if longest < _MOST else 0 * far), mpmath.ldexp(far, -short)
 
 
 class Automatic(JointSteps, NestedRoots):

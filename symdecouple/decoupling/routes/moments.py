@@ -59,11 +59,14 @@ class MomentRoute(Route):
             return self.beyond.impose(rows, k, targets)
         with np.errstate(all="ignore"):
             found = [np.broadcast_to(c, len(rows)).astype(float) for c in self.coordinates.coordinates(targets[:k])]
+            impossible = _impossible(found, targets, k) if k > 1 else {}
+            for c in found if impossible else ():
+                c[list(impossible)] = 1
             unit = found[1][:, None] if k > 1 else np.ones((len(rows), 1))
             z, slope, residual, refusals = _standard(rows, k, found, weights)
             values = unit * z
             values += found[0][:, None]
-        refusals |= _impossible(found, targets, k) if k > 1 else {}
+        refusals |= impossible
         low, high = row_ends(values)
         beyond = ~(np.isfinite(low) & np.isfinite(high))
         refusals = {int(r): _BEYOND for r in np.flatnonzero(beyond)} | refusals

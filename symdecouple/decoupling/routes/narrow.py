@@ -10,7 +10,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from symdecouple.decoupling.routes.route import AtLevel, Route, are_two, each_row, placed, rows_left
+from symdecouple.decoupling.routes.route import AtLevel, Route, each_row, placed, rows_left
 from symdecouple.errors import Outcome
 from symdecouple.families.filter_moments import FilterMoments, recognize_filter_moments
 from symdecouple.families.moments import MomentCoordinates
@@ -19,6 +19,7 @@ from symdecouple.numeric.features.bank import BankFeatures, Line
 from symdecouple.numeric.features.expressions import Array
 from symdecouple.numeric.kernels.parallel import cores
 from symdecouple.numeric.moments import gradients as moment_adjoint, moment_path
+from symdecouple.numeric.moments.ties import is_flat_at_two
 from symdecouple.numeric.paths import narrow_path_adjoint as adjoint
 from symdecouple.numeric.paths.black_box_rows import BlackBoxPath
 from symdecouple.numeric.paths.narrow_path import NarrowPath
@@ -163,7 +164,7 @@ def _carried(paths: dict[int, PreciseImposed], covectors: Array, stopped: dict[i
     out, error = np.full(covectors.shape, mpmath.nan, dtype=object), np.zeros(covectors.shape[1], dtype=object)
     for r, path in paths.items():
         there = [j for j, c in enumerate(covectors[:, r]) if all(mpmath.isfinite(v) for v in c)]
-        if skewed is not None and there and all(are_two(skewed[r], covectors[j, r]) for j in there):
+        if skewed is not None and there and all(is_flat_at_two(skewed[r], covectors[j, r], mpmath.eps) for j in there):
             out[there, r] = 0 * covectors[there, r]
         elif there:
             pulled = pullback_mp(path, covectors[there, r])

@@ -22,13 +22,20 @@ from symdecouple.decoupling.motions.motion import largest, unit
 from symdecouple.decoupling.motions.orbit import Moved, OrbitMotion, Unreachable
 from symdecouple.errors import Outcome
 from symdecouple.families.moments import MomentCoordinates
-from symdecouple.numeric.features.expressions import Array
+from symdecouple.language.precision import at_digits
+from symdecouple.numeric.features.expressions import Array, as_multiprecision
+from symdecouple.numeric.moments.ties import is_flat_at_two
 from symdecouple.numeric.paths.projection import least_move
 from symdecouple.numeric.precision.certain_refusals import judged_by_ties
 from symdecouple.numeric.precision.collocation import NoSlope, finite
 from symdecouple.numeric.precision.path import size, spread
 
-__all__ = ["Answers", "AtLevel", "OrbitRoute", "Route", "are_two", "each_row", "off", "placed", "rows_left"]
+__all__ = ["Answers", "AtLevel", "OrbitRoute", "Route", "each_row", "is_real", "off", "placed", "rows_left"]
+
+_FAR = 2.0**100  # flows and features take powers of numbers, and the tenth is beyond float64
+_DIGITS = 30  # that decide whether float64 is at fault
+_OUT_OF_RANGE = Outcome(False, "out of range", "numbers on the way to this level are beyond float64; change the unit, "
+                        "or use dps=")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,32 +134,67 @@ class OrbitRoute(Route):
 
     def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
         """As in `Route`."""
-        found: dict[int, Moved] = {}
+        found: dict[int, tuple[Moved, Any]] = {}
 
         def one(r: int, row: Array, goals: list[Any]) -> tuple[Any, Any, Any] | Outcome:
+            goals, place, scale = self._about_mean(goals)
             try:
                 with np.errstate(all="ignore"):  # what is not finite is refused
-                    moved = found[r] = self.motion().impose(row, k, goals)
+                    moved = self.motion().impose(row, k, goals)
             except Unreachable as error:
                 if self.moments is None or k > len(self.moments):
+                    return self._in_more_digits(row, k, goals, error.outcome)
+                try:
+                    with np.errstate(all="ignore"):
+                        point = self.moments.coordinates(goals)
+                except ZeroDivisionError:  # a variance of 0 was asked for
                     return error.outcome
-                with np.errstate(all="ignore"):
-                    point = self.moments.coordinates(goals)
                 return judged_by_ties(row, k, point, error.outcome)
-            return moved.values, moved.residual, self._error(moved, k, goals) if rows.dtype == object else np.nan
+            found[r] = moved, scale
+            missing = self._error(moved, k, goals) if rows.dtype == object else np.nan
+            return place + scale * moved.values, moved.residual, missing
 
         def back(covectors: Array) -> tuple[Array, Any]:
             out = np.full(covectors.shape, np.nan, dtype=rows.dtype)
             is_skewness = k == 3 and self.moments is not None
-            for r, moved in found.items():
+            for r, (moved, scale) in found.items():
                 with suppress(ZeroDivisionError), np.errstate(all="ignore"):  # dependent generators: NaN
                     fields = self.motion().generators(moved.values, k)
                     for j, each in enumerate(covectors[:, r]):
-                        is_flat = is_skewness and are_two(moved.values, each)
-                        out[j, r] = 0 * each if is_flat else moved.slope * off(each, fields)
+                        is_flat = is_skewness and is_flat_at_two(moved.values, each, unit(each))
+                        out[j, r] = 0 * each if is_flat else scale * moved.slope * off(each, fields)
             return out, 0
 
         return replace(each_row(rows, targets[:k], one), back=back)
+
+    def _in_more_digits(self, row: Array, k: int, goals: list[Any], seen: Outcome) -> Outcome:
+        """Return why a sample in a far unit does not move: by its flow, or as numbers on the way are beyond float64."""
+        if row.dtype == object or 1 / _FAR < largest(row) < _FAR:
+            return seen
+        try:
+            with at_digits(_DIGITS):
+                self.motion().impose(as_multiprecision(row), k, goals)
+        except Unreachable as error:
+            if not error.outcome.reason.startswith("beyond "):
+                return error.outcome
+        return _OUT_OF_RANGE
+
+    def _about_mean(self, goals: list[Any]) -> tuple[list[Any], Any, Any]:
+        """Return targets of moments for samples of mean 0 and variance 1, and where those are to be moved to.
+
+        So no digits are lost to a mean far above the deviation.
+        """
+        if self.moments is None or len(goals) > len(self.moments):
+            return goals, 0, 1
+        try:
+            with np.errstate(all="ignore"):
+                place, *point = self.moments.coordinates(goals)
+                scale, *shape = point or [1]
+                if not (is_real(place) and is_real(scale) and scale > 0) or (place == 0 and scale == 1):
+                    return goals, 0, 1
+                return self.moments.features([0 * place, 0 * place + 1, *shape][: len(goals)]), place, scale
+        except ZeroDivisionError:  # a variance of 0 was asked for
+            return goals, 0, 1
 
     def _error(self, moved: Moved, k: int, targets: Sequence[Any]) -> Any:
         """Return what rounding did and what is missing to the targets, in standard deviations.
@@ -167,6 +209,11 @@ class OrbitRoute(Route):
             return mpmath.inf
         off, unit = size(moved.error) + size(missing), spread(moved.values)
         return off / unit if unit else off and mpmath.inf  # a sample of zeros has no unit
+
+
+def is_real(value: Any) -> bool:
+    """Finite, and no complex number, which mpmath has of the logarithm of a negative one; its square is complex too."""
+    return bool(mpmath.isfinite(value) and not isinstance(value, mpmath.mpc))
 
 
 def each_row(rows: Array, targets: Sequence[Any],
@@ -196,19 +243,6 @@ def placed(part: Array, which: Array, others: Any) -> Array:
     out: Array = others.copy()
     out[which] = part
     return out
-
-
-def are_two(row: Array, covector: Array) -> bool:
-    """True for two values, and a gradient that is one number at each.
-
-    They are a saddle of the skewness: samples nearby, h away, come to one h away, where a function with this gradient,
-    and mean and variance as they are, changes by h^2. So it has the gradient 0 as a function of the samples.
-    """
-    is_low = row == row.min()
-    if not (is_low | (row == row.max())).all():
-        return False
-    parts = [covector[some] for some in (is_low, ~is_low)]
-    return bool(max(part.max() - part.min() for part in parts) <= unit(row) ** 0.5 * largest(covector))
 
 
 def off(vector: Array, fields: Array) -> Array:

@@ -62,16 +62,15 @@ class Grid:
 
     def about_means(self, rows: FloatArray) -> tuple[NDArray[np.complex128], FloatArray, FloatArray]:
         """Return the transforms of rows without their means, these, and what their rounding leaves out: by parts."""
-        means, total = rows.mean(axis=1), np.zeros(len(rows))
-        lines = rows.reshape(len(rows), self.size // self.shape[-1], self.shape[-1])
+        means, lines = rows.mean(axis=1), rows.reshape(len(rows), self.size // self.shape[-1], self.shape[-1])
         spectra = np.empty((len(rows), *self.half), dtype=np.complex128)
         for part in self._parts(lines.shape[1], self.shape[-1]):
-            centred = lines[:, part] - means[:, None, None]
-            total += centred.reshape(len(rows), centred.shape[1] * centred.shape[2]).sum(axis=1)
-            spectra.reshape(*lines.shape[:2], self.half[-1])[:, part] = scipy.fft.rfft(centred)
+            of_lines = scipy.fft.rfft(lines[:, part] - means[:, None, None])
+            spectra.reshape(*lines.shape[:2], self.half[-1])[:, part] = of_lines
         spectra = scipy.fft.fftn(spectra, axes=self.axes[:-1], overwrite_x=True) if self.shape[1:] else spectra
+        rest = spectra[self.zero].real / self.size
         spectra[self.zero] = 0
-        return np.asarray(spectra), means, total / self.size
+        return np.asarray(spectra), means, rest
 
     def inverse(self, spectra: NDArray[np.complex128], factors: Callable[[slice], FloatArray] | None = None,
                 out: FloatArray | None = None) -> FloatArray:

@@ -19,7 +19,7 @@ import numpy as np
 from symdecouple.errors import Outcome
 from symdecouple.numeric.energies.eigenvalues import EPS
 from symdecouple.numeric.energies.power_spectrum import Spectrum
-from symdecouple.numeric.energies.problems import EnergyProblems
+from symdecouple.numeric.energies.problems import EnergyProblems, Solved
 from symdecouple.numeric.energies.tilting import Tilted, solve_scaled
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
@@ -41,8 +41,6 @@ class DecoupledEnergies:
         number (the energy of values near 1e200 or 1e-200).
     parameters : array (R, L, M)
         a of level k - 1.
-    coefficients : array (R, L, M)
-        w_k - sum of b_j w_j as a combination of all w: 1 at feature k, -b_j before.
     residual : array (R,)
         Largest one of all levels.
     refusals : dict
@@ -51,25 +49,36 @@ class DecoupledEnergies:
 
     values: FloatArray
     parameters: FloatArray
-    coefficients: FloatArray
     residual: FloatArray
     refusals: dict[int, Outcome]
     spectrum: Spectrum = field(repr=False)
+    solved: Solved = field(repr=False)
 
     @property
     def _offset(self) -> int:
         return int(self.values.shape[1]) - len(self.spectrum.bands)
+
+    @property
+    def coefficients(self) -> FloatArray:
+        """w_k - sum of b_j w_j as a combination of all w, (R, L, M): 1 at feature k, -b_j before."""
+        matrix, imposed = self.solved.found.matrix, self.solved.imposed
+        each = np.arange(len(matrix))
+        own = each % imposed.shape[1]
+        out = solve_scaled(matrix, imposed, -matrix[each, own])
+        out[each, own] = 1
+        return _placed(out, self.solved, self._offset)
 
     def gradients(self, out: FloatArray | None = None) -> FloatArray:
         """Return all gradients at the signals, (R, L, N): one transform each, of long signals in their own memory."""
         (count, n_features), first, grid = self.values.shape, self._offset, self.spectrum.bands.grid
         found = np.empty((count, n_features, grid.size)) if out is None else out
         found[:, :first] = 1 / grid.size
+        coefficients = self.coefficients
         rows, features = np.divmod(np.arange(count * (n_features - first)), max(n_features - first, 1))
         for some in grid.groups(len(rows)):
             r, k = rows[some], features[some] + first
             own = found[r[0], k[0] : k[0] + 1] if len(r) == 1 else None
-            moved = self.spectrum.tilted(r, self.parameters[r, k], self.coefficients[r, k], own)
+            moved = self.spectrum.tilted(r, self.parameters[r, k], coefficients[r, k], own)
             if own is None:
                 found[r, k] = moved
         return found
@@ -78,25 +87,27 @@ class DecoupledEnergies:
 def decoupled_energies(task: EnergyProblems) -> DecoupledEnergies:
     """Solve all levels but the last of all signals."""
     offset, (count, m) = task.offset, (len(task.goals), len(task.bands))
-    levels, own = np.tile(np.arange(m) + offset, (count, 1)), np.tile(np.arange(m), count)
-    found, imposed, first, refusals = task.solved(levels)
-    columns = np.take_along_axis(found.matrix, own[:, None, None], axis=2)
-    solved = -solve_scaled(found.matrix, imposed, columns[..., 0])
-    solved[np.arange(len(own)), own] = 1
-    is_there = levels < first[:, None]
-
-    def placed(part: FloatArray, missing: float = np.nan) -> FloatArray:
-        """What problems have, by rows and features."""
-        out = np.full((count, m + offset, *part.shape[1:]), missing)
-        out[:, offset:][is_there] = part[is_there.ravel()]
-        return out
-
-    values = placed(_values(task, found, own))
+    own = np.arange(count * m) % m
+    levels = own.reshape(count, m) + offset
+    solved = task.solved(levels)
+    values = _placed(_values(task, solved.found, own), solved, offset)
     if offset:
         assert task.spectrum.means is not None
         values[:, 0] = task.spectrum.means
-    return DecoupledEnergies(values, placed(found.parameters), placed(solved), placed(found.residual, 0.0).max(axis=1),
-                             refusals, task.spectrum)
+    residual = np.fmax.reduce(_placed(solved.found.residual, solved, offset), axis=1, initial=0)
+    return DecoupledEnergies(values, _placed(solved.found.parameters, solved, offset), residual, solved.refusals,
+                             task.spectrum, solved)
+
+
+def _placed(part: FloatArray, solved: Solved, offset: int) -> FloatArray:
+    """What the problems of all levels have, by rows and features; NaN where a row has no such level."""
+    count, m = len(solved.first), solved.imposed.shape[1]
+    by_row = part.reshape(count, m, *part.shape[1:])
+    if not offset and not solved.refusals:
+        return by_row
+    out, is_there = np.full((count, m + offset, *part.shape[1:]), np.nan), np.arange(m) + offset < solved.first[:, None]
+    out[:, offset:][is_there] = by_row[is_there]
+    return out
 
 
 def _values(task: EnergyProblems, found: Tilted, own: IntArray) -> FloatArray:

@@ -151,10 +151,9 @@ def _shares(bands: Bands, transforms: NDArray[np.complex128], ceiling: FloatArra
     others, rounding = shares[:, 1:], _rounding(bands.grid.size)
     largest = others.max(axis=1, initial=0)
     floor = rounding * np.maximum(ceiling, largest)
-    far = np.flatnonzero((ceiling > largest) & ~is_equal)
-    hidden = np.sum(others[far], axis=1, where=others[far] <= floor[far, None])
-    far = far[hidden > _TAKEN * others[far].sum(axis=1)]
-    floor[far] = rounding * largest[far]
+    for r in np.flatnonzero((ceiling > largest) & ~is_equal):
+        if others[r, others[r] <= floor[r]].sum() > _TAKEN * others[r].sum():
+            floor[r] = rounding * largest[r]
     shares[shares <= floor[:, None]] = 0
     total = shares.sum(axis=1)
     shares /= np.where(total > 0, total, 1)[:, None]

@@ -24,7 +24,7 @@ from symdecouple.numeric.energies.tilting import Problems, Tilted, scaled_matrix
 from symdecouple.numeric.energies.tilting_kernel import answers, tilt_levels
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
-__all__ = ["EnergyProblems"]
+__all__ = ["EnergyProblems", "Solved"]
 
 _CONSISTENT = 1e-10  # relative; what a dependent feature may differ from the value that the others give it
 _SOON, _LAST = 40, 400  # iterations before the question whether there is a solution, and after it
@@ -147,9 +147,10 @@ class EnergyProblems:
         for row in range(count):
             if (missing := self._missing(row, int(levels[row, -1]))) is not None:
                 first[row], refusals[row] = missing
-        imposed = np.arange(m) < np.where(levels < first[:, None], levels - self.offset, 0)[..., None]
-        free = [self.dependence(row).independent for row in range(count)]
-        imposed &= np.array(free, dtype=np.bool_).reshape(count, 1, m)
+        there = np.where(levels < first[:, None], levels - self.offset, 0) if refusals else levels - self.offset
+        imposed = np.arange(m) < there[..., None]
+        for row in range(count):
+            imposed[row] &= self.dependence(row).independent
         problems = self._posed(np.arange(count).repeat(several), imposed.reshape(-1, m))
         if start is None and answers(self.bands):
             found = tilt_levels(problems, _SOON)

@@ -34,6 +34,7 @@ _ENOUGH = 1e-4  # the part of the slope that a step must deliver
 _HIDDEN = 2.0**-26  # the part of all power that features may have, so that the fall of F is lost in its rounding
 _POOR = 0.1  # the residual from which on a start is worse than none
 _ACCURATE = 1e-11  # the largest residual of a solution whose digits have run out
+_PATIENCE = 12  # far steps at that accuracy: frequencies that have lost all power may be told apart by ever so much
 _RIDGE = 16 * EPS  # of a matrix with unit diagonal; keeps the step finite where features are dependent by rounding
 
 
@@ -166,7 +167,7 @@ def tilt(problems: Problems, most: int, start: FloatArray | None = None) -> Tilt
     poor = np.flatnonzero(first.any(axis=1) & ~(found.residual < _POOR))
     if len(poor):
         found.put(poor, sums(problems.take(poor), np.where(problems.wanted[poor], 0, first[poor])))
-    radius, beyond = np.full(len(problems), _RADIUS), np.ones(len(problems))
+    radius, beyond, since = np.full(len(problems), _RADIUS), np.ones(len(problems)), np.zeros(len(problems))
     by_logarithm = np.ones(len(problems), dtype=np.bool_)
     found.converged = found.residual <= 4 * EPS
     open_ = np.flatnonzero(~found.converged)
@@ -187,7 +188,9 @@ def tilt(problems: Problems, most: int, start: FloatArray | None = None) -> Tilt
         beyond[open_] = np.where(is_good & is_far & (length >= reach) & ~by, _BEYOND * length / reach, 1)
         by_logarithm[open_] = by & is_good
         # Near the end F tells nothing any more: the residual falls to rounding, and then stays.
-        is_last = ~is_far & (here.residual < _ACCURATE) & ~(there.residual < here.residual / 4)
+        since[open_] += here.residual < _ACCURATE
+        is_still = (here.residual < _ACCURATE) & ~(there.residual < here.residual / 4)
+        is_last = is_still & (~is_far | (since[open_] > _PATIENCE))
         is_good &= ~(is_last & ~(there.residual < here.residual))
         found.put(open_[is_good], there.take(is_good))
         found.converged[open_] = is_last | (is_good & (there.residual <= 4 * EPS))

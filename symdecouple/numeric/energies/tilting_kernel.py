@@ -31,6 +31,7 @@ _TABLED = 2**21  # numbers in the tables of products of lines, 16 MiB
 _TOGETHER = 2**18  # frequencies that are worked on until an interrupt is heard: some 20 ms
 _BLOCK = 1024  # frequencies whose exponentials are made together, in 8 KiB
 _NEAR, _RADIUS, _CHANGE, _BEYOND, _ENOUGH, _HIDDEN, _ACCURATE = 0.5, 16.0, 4.0, 2.0, 1e-4, 2.0**-26, 1e-11  # as there
+_PATIENCE = 12  # as there
 _EPS = 2.0**-52  # of float64
 _ROUGHLY = 0.02  # max |d.w| of the last step to a start: as far as one of Newton's goes without sums
 _FAR, _FARTHEST = 300.0, 708.0  # exponents up to here need no unit; what float64 has
@@ -153,13 +154,15 @@ def _lowered(search: Search, posed: Posed, q: int, most: int, a: FloatArray, her
     power = search.power[posed.owner[q]]
     goal, step, moved, scratch, there = small[0][:m], small[1][:m], small[2][:m], small[3], small[4]
     residual, length, longest, slope, linear, steps, is_sure, is_done = math.inf, 0.0, 0.0, 0.0, 0.0, -1, True, False
-    radius, beyond, by_logarithm = _RADIUS, 1.0, True
+    radius, beyond, by_logarithm, since = _RADIUS, 1.0, True, 0
     for j in range(m):
         moved[j] = a[j]
     while True:
         _sums(moved, power, search, there)
         after = _residual(there, want, target, log_scale, goal)
-        is_good, is_last = is_sure, longest <= _NEAR and residual < _ACCURATE and not after < residual / 4
+        is_good, is_still = is_sure, residual < _ACCURATE and not after < residual / 4
+        since += residual < _ACCURATE
+        is_last = is_still and (longest <= _NEAR or since > _PATIENCE)
         if not is_sure:
             unit = max(here[0], there[0])
             old, new = math.exp(here[0] - unit), math.exp(there[0] - unit)

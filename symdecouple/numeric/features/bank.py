@@ -102,7 +102,7 @@ class BankFeatures:
         """Return v = N grad f of the first `count` features (default all), (R, count, N)."""
         count = len(self) if count is None else count
         if self._is_wanted(rows):
-            fields = np.empty((len(rows), count, rows.shape[1]))
+            fields = _aligned(len(rows) * count * rows.shape[1]).reshape(len(rows), count, rows.shape[1])
             self._write(rows, np.empty((len(rows), len(self.bands), rows.shape[1])), fields[:, :0, 0], fields)
             return fields
         index, powers = self.index[:count], self.powers[:count]
@@ -122,7 +122,7 @@ class BankFeatures:
         if not self._is_wanted(rows):
             return None
         direction, _, length = self._projected(rows, count, None, gradients)
-        return direction * np.sqrt(rows.shape[1]), length / np.sqrt(rows.shape[1]), length > 0
+        return direction, length / np.sqrt(rows.shape[1]), length > 0
 
     def least_move(self, rows: FloatArray, wanted: FloatArray
                    ) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]] | None:
@@ -183,7 +183,7 @@ class BankFeatures:
 
     def _projected(self, rows: FloatArray, count: int, wanted: FloatArray | None, gradients: FloatArray | None = None
                    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return unit directions or moves (R, N), the lengths of the gradients (R, k), and what `project` returns."""
+        """Return directions or moves (R, N), the lengths of the gradients (R, k), and what `project` returns."""
         n, gaps = rows.shape[1], np.empty(0)
         means = np.empty((1, 0 if wanted is None else count))
         found, lengths, length = np.zeros((len(rows), n)), np.empty((len(rows), count)), np.empty(len(rows))
@@ -212,7 +212,8 @@ class BankFeatures:
 def _aligned(count: int) -> FloatArray:
     """Memory that begins with a line of the cache: inner products take up to twice as long elsewhere."""
     memory = np.empty(count + 8)
-    return memory[-memory.ctypes.data % 64 // 8 :]
+    first = -memory.ctypes.data % 64 // 8
+    return memory[first : first + count]
 
 
 def _powers(outputs: FloatArray, index: IntArray, powers: IntArray) -> list[FloatArray]:

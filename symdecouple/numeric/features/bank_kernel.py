@@ -15,10 +15,10 @@ from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = ["FAST", "SURE", "Bank", "Work", "bank_fields", "project"]
 
-FAST = ("_add", "_inner")  # sums in any order
+FAST = ("_add", "_four", "_inner")  # sums in any order
 SURE = 1e-5  # the least diagonal of L: eps over its square are the digits that one solution loses
 CLEAR = 2.0**-7  # of the least diagonal squared times what is left: one projection leaves some 1e-14 of rounding
-_BLOCK = 704  # numbers that stay in the first cache, a few fields at a time
+_BLOCK = 512  # numbers that stay in the first cache, a few fields at a time
 
 
 class Bank(NamedTuple):
@@ -66,7 +66,7 @@ def _reach(first: IntArray, n_taps: int) -> int:
     return reach
 
 
-def _filter(plane: FloatArray, bank: Bank, b: int, turn: int, tall: FloatArray, out: FloatArray) -> None:
+def _filter(plane: FloatArray, bank: Bank, band: int, turn: int, tall: FloatArray, out: FloatArray) -> None:
     """The periodic convolution of an image with a band, along rows and then along columns; `turn` -1 is the adjoint.
 
     Both are loops over the whole image, in `plane` with room at its ends, and in `tall` with rows beyond its edges;
@@ -75,23 +75,25 @@ def _filter(plane: FloatArray, bank: Bank, b: int, turn: int, tall: FloatArray, 
     height, width = out.shape
     n, reach = height * width, (len(plane) - height * width) // 2
     begin = (len(tall) - n) // 2
-    rows, columns = bank.rows[b], bank.columns[b]
+    rows, columns = bank.rows[band], bank.columns[band]
     flat, middle = plane[reach : reach + n], tall[begin : begin + n] if len(columns) else out.ravel()
-    first, lag = reach - turn * bank.first[b, 1], bank.first[b, 1]
+    first, lag = reach - turn * bank.first[band, 1], bank.first[band, 1]
     for t in range(0, len(rows), 3):
         _take(rows[t : t + 3], plane, first - turn * t, -turn, middle, t)
-    for h in range(0, n, width):
-        for w in range(min(2 * reach, width)):
-            at = (w - reach) % width
-            total = 0.0
-            for t in range(len(rows)):
-                total += rows[t] * flat[h + (at - turn * (lag + t)) % width]
-            middle[h + at] = total
+    for w in range(min(2 * reach, width)):
+        at = (w - reach) % width
+        for t in range(0, len(rows), 3):
+            a, b, c = rows[t], rows[t + 1], rows[t + 2]
+            one = at - turn * (lag + t)
+            two, three, one = (one - turn) % width, (one - 2 * turn) % width, one % width
+            for h in range(0, n, width):
+                taken = a * flat[h + one] + b * flat[h + two] + c * flat[h + three]
+                middle[h + at] = taken + (middle[h + at] if t else 0.0)
     for m in range(0, begin, width):
         tall[m : m + width] = middle[(m - begin) % n :][:width]
         tall[begin + n + m : begin + n + m + width] = middle[m % n :][:width]
     for t in range(0, len(columns), 3):
-        _take(columns[t : t + 3], tall, begin - turn * (bank.first[b, 0] + t) * width, -turn * width, out.ravel(), t)
+        _take(columns[t : t + 3], tall, begin - turn * (bank.first[band, 0] + t) * width, -turn * width, out.ravel(), t)
 
 
 def _take(taps: FloatArray, line: FloatArray, begin: int, step: int, out: FloatArray, before: int) -> None:
@@ -122,10 +124,10 @@ def _add(factor: float, line: FloatArray, out: FloatArray) -> None:
 
 
 def project(fields: FloatArray, gaps: FloatArray, work: Work, out: FloatArray) -> float:
-    """Write the part of the last field across the others at length 1, or the shortest vector whose products are `gaps`.
+    """Write the part of the last field across the others, or the shortest vector whose products are `gaps`.
 
-    Return its length, or 1; 0 where a diagonal of L is below `SURE`, as in `paths.projection`. Fields are (k, N), and
-    `gaps` (k,) or empty. The lengths of the fields are left in `work`.
+    The part has the root mean square 1. Return its length before, or 1; 0 where a diagonal of L is below `SURE`, as in
+    `paths.projection`. Fields are (k, N), and `gaps` (k,) or empty. Their lengths are left in `work`.
     """
     count, last = len(fields), len(fields) - 1
     lengths, shares = work.lengths, work.shares
@@ -154,8 +156,9 @@ def project(fields: FloatArray, gaps: FloatArray, work: Work, out: FloatArray) -
         left = _inner(out, out) ** 0.5
     if not left > SURE:
         return 0.0
+    unit = len(out) ** 0.5 / left
     for m in range(len(out)):
-        out[m] /= left
+        out[m] *= unit
     size: float = left * lengths[last]
     return size
 
@@ -163,11 +166,18 @@ def project(fields: FloatArray, gaps: FloatArray, work: Work, out: FloatArray) -
 def _factored(fields: FloatArray, factor: FloatArray, lengths: FloatArray) -> bool:
     """Write the lengths of the fields, and L of their normalized inner products; False where it is not sure."""
     count, n = fields.shape
+    factor[:] = 0.0
     for begin in range(0, n, _BLOCK):
-        for i in range(count):
-            for j in range(i + 1):
-                part = _inner(fields[i, begin : begin + _BLOCK], fields[j, begin : begin + _BLOCK])
-                factor[i, j] = factor[i, j] + part if begin else part
+        end = min(begin + _BLOCK, n)
+        for i in range(0, count, 2):
+            down = min(i + 1, count - 1)
+            for j in range(0, i + 1, 2):  # what comes to stand above the diagonal is not read
+                right = min(j + 1, count - 1)
+                corner, beside, below, across = _four(
+                    fields[i, begin:end], fields[down, begin:end], fields[j, begin:end], fields[right, begin:end])
+                corner, beside = factor[i, j] + corner, factor[i, right] + beside
+                below, across = factor[down, j] + below, factor[down, right] + across
+                factor[i, j], factor[i, right], factor[down, j], factor[down, right] = corner, beside, below, across
     for i in range(count):
         lengths[i] = factor[i, i] ** 0.5
         if not 0.0 < lengths[i] < 1e300:
@@ -206,3 +216,14 @@ def _inner(one: FloatArray, other: FloatArray) -> float:
     for m in range(len(one)):
         total += one[m] * other[m]
     return total
+
+
+def _four(a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray) -> tuple[float, float, float, float]:
+    """Inner products of a and b with c and d: each number is read once for two of them."""
+    ac, ad, bc, bd = 0.0, 0.0, 0.0, 0.0
+    for m in range(len(a)):
+        ac += a[m] * c[m]
+        ad += a[m] * d[m]
+        bc += b[m] * c[m]
+        bd += b[m] * d[m]
+    return ac, ad, bc, bd

@@ -11,69 +11,51 @@ import numpy as np
 from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = [
-    "BLOCK", "EVERYDAY", "FAST", "LOST", "as_powers", "decompose", "four_means", "gap_of",
-    "largest_gap", "means_to", "polynomial",
+    "BLOCK", "FAST", "LOST", "as_powers", "decompose", "gap_of", "largest_gap", "means_to", "polynomial",
 ]
 
 LOST = 1e-5  # D_j/h_(2j) below which the Hankel matrix leaves fewer than eleven digits, as in `hankel`
 BLOCK = 512  # entries of a loop: sums round less, and what it touches stays in the first cache
-EVERYDAY = 5  # up to this k what a step does is one loop each: moments to order 6 of 64 values take 9 to 13 times as
-# long as their kurtosis, not 13 to 18
-FAST = ("_add_power_sums", "four_means", "polynomial")  # sums in any order
+FAST = ("means_to", "polynomial")  # sums in any order
 
 
 def means_to(y: FloatArray, w: FloatArray, low: int, top: int, power: FloatArray, means: FloatArray) -> None:
-    """Mean(y^j) from 2 low - 1 to the even `top`, and 1 for j = 0; the weights add up to 1."""
-    n = len(y)
-    size = max(BLOCK, 4 * int(np.sqrt(n)))
+    """Mean(y^j) from 2 low - 1 to the even `top`, the next four in one loop, and 1 for j = 0.
+
+    The weights add up to 1.
+    """
     means[0] = 1.0
     for j in range(2 * low - 1, top + 1):
         means[j] = 0.0
-    for begin in range(0, n, size):
-        _add_power_sums(y[begin : begin + size], w[begin : begin + size], low, top, power, means)
-
-
-def _add_power_sums(
-    v: FloatArray, w: FloatArray, low: int, top: int, power: FloatArray, sums: FloatArray
-) -> None:
-    """Add sums of w v^j, j from 2 low - 1 to the even `top`: two for each further power."""
-    for i in range(len(v)):
-        power[i] = v[i] if low > 1 else 1.0
-    for _ in range(low - 2):
+    for b in range(-(-len(y) // BLOCK)):
+        v, share = y[b * BLOCK : (b + 1) * BLOCK], w[b * BLOCK : (b + 1) * BLOCK]
         for i in range(len(v)):
-            power[i] *= v[i]
-    for j in range(low, top // 2 + 1):
-        odd = 0.0
-        even = 0.0
-        for i in range(len(v)):
-            before = power[i]
-            now = before * v[i]
-            power[i] = now
-            weighted = w[i] * now
-            odd += weighted * before
-            even += weighted * now
-        sums[2 * j - 1] += odd
-        sums[2 * j] += even
+            square = v[i] * v[i]
+            power[i] = share[i] * (square * square if low > 2 else square if low > 1 else 1.0)
+        for _ in range(low - 3):
+            for i in range(len(v)):
+                power[i] *= v[i] * v[i]
+        for j in range(2 * low - 1, top, 4):
+            m1 = m2 = m3 = m4 = 0.0
+            for i in range(len(v)):
+                first = power[i] * v[i]
+                second = first * v[i]
+                third = second * v[i]
+                power[i] = third * v[i]
+                m1 += first
+                m2 += second
+                m3 += third
+                m4 += power[i]
+            means[j] += m1
+            means[j + 1] += m2
+            if j + 2 < top:
+                means[j + 2] += m3
+                means[j + 3] += m4
 
 
-def four_means(y: FloatArray, w: FloatArray, means: FloatArray) -> None:
-    """Mean(y^5)..Mean(y^8): one loop in place of three, in the steps of orders 5 and 6."""
-    h5 = h6 = h7 = h8 = 0.0
-    for i in range(len(y)):
-        v = y[i]
-        v2 = v * v
-        v4 = v2 * v2
-        p = w[i] * v4
-        h5 += p * v
-        h6 += p * v2
-        h7 += p * (v2 * v)
-        h8 += p * v4
-    means[5], means[6], means[7], means[8] = h5, h6, h7, h8
-
-
-def decompose(means: FloatArray, k: int, lower: FloatArray, norm: FloatArray) -> float:
-    """L and D of the Hankel matrix, L D above the diagonal; returns the smallest D_j/h_(2j)."""
-    kept = np.inf
+def decompose(means: FloatArray, k: int, lower: FloatArray, norm: FloatArray) -> bool:
+    """L and D of the Hankel matrix, L D above the diagonal; False where a D_j/h_(2j) is at most LOST."""
+    is_sound = True
     for j in range(k):
         inverse = 0.0
         for i in range(j, k):
@@ -82,35 +64,32 @@ def decompose(means: FloatArray, k: int, lower: FloatArray, norm: FloatArray) ->
                 entry -= lower[i, m] * lower[m, j]
             if i == j:
                 norm[j], lower[j, j], inverse = entry, 1.0, 1 / entry
+                is_sound &= entry > LOST * means[2 * j]
             else:
                 lower[j, i] = entry
                 lower[i, j] = entry * inverse
-        ratio = norm[j] / means[2 * j]
-        if not ratio >= kept:  # so that NaN stays
-            kept = ratio
-    return kept
+    return bool(is_sound)
 
 
 def as_powers(lower: FloatArray, k: int, c: FloatArray) -> None:
     """sum_j c_j p_j becomes coefficients of powers, in place."""
-    for j in range(k - 1, -1, -1):
-        for i in range(j + 1, k):
-            c[j] -= c[i] * lower[i, j]
+    for i in range(k - 1, 0, -1):
+        top = c[i]
+        for j in range(i):
+            c[j] -= top * lower[i, j]
 
 
-def polynomial(y: FloatArray, c: FloatArray, k: int, out: FloatArray) -> None:
-    """sum_i c_i y^i, i < k."""
-    if k <= EVERYDAY:
-        c0, c1, c2, c3, c4 = c[0], c[1], c[2], c[3] if k > 3 else 0.0, c[4] if k > 4 else 0.0
-        for i in range(len(y)):
-            out[i] = (((c4 * y[i] + c3) * y[i] + c2) * y[i] + c1) * y[i] + c0
-        return
+def polynomial(y: FloatArray, c: FloatArray, k: int, lines: FloatArray, row: int) -> None:
+    """Write sum_i c_i y^i, i < k, to a row of a table, for k from 2: four more coefficients in each loop."""
+    b = 4 * ((k - 2) // 4)
+    c0, c1 = c[b], c[b + 1]
+    c2, c3, c4 = c[b + 2] if k > b + 2 else 0.0, c[b + 3] if k > b + 3 else 0.0, c[b + 4] if k > b + 4 else 0.0
     for i in range(len(y)):
-        out[i] = c[k - 1] * y[i] + c[k - 2]
-    for j in range(k - 3, -1, -1):
-        d = c[j]
+        lines[row, i] = (((c4 * y[i] + c3) * y[i] + c2) * y[i] + c1) * y[i] + c0
+    for j in range(b - 4, -1, -4):
+        c0, c1, c2, c3 = c[j], c[j + 1], c[j + 2], c[j + 3]
         for i in range(len(y)):
-            out[i] = out[i] * y[i] + d
+            lines[row, i] = (((lines[row, i] * y[i] + c3) * y[i] + c2) * y[i] + c1) * y[i] + c0
 
 
 def largest_gap(means: FloatArray, k: int, goal: FloatArray) -> float:

@@ -33,6 +33,7 @@ from symdecouple.numeric.moments.out_of_reach import by_rounding, fallen_togethe
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, mean_power, place_and_scale
 from symdecouple.numeric.moments.skewness_flow import Skewed, impose_skewness
 from symdecouple.numeric.moments.skewness_kernel import compiled_impose_skewness
+from symdecouple.numeric.moments.skewness_root import find_roots
 from symdecouple.numeric.moments.ties import has_merged, unreachable_as_given
 from symdecouple.numeric.samples.batch import FloatArray, IntArray, RowValues, SampleMatrix
 
@@ -228,8 +229,12 @@ def standardized_rows(
                        compiled=compiled and weights is None)
         values[which, 3:] = ladder.moments[4:].T
         merged = has_merged(matrix) if is_rounded and ladder.refusals else constant
+        lost = np.array([i for i in which[list(ladder.refusals)].tolist() if merged[i] and np.isnan(values[i, 3])],
+                        dtype=np.intp)
+        if len(lost):  # the level is beyond float64, and the kurtosis there is not
+            values[lost, 3] = find_roots(matrix, lost, np.full(len(merged), goal[3])).kurtosis[lost]
         refusals.update((int(which[i]), by_rounding(outcome) if merged[which[i]] else outcome)
-                        for i, outcome in ladder.refusals.items())
+                        for i, outcome in ladder.refusals.items() if order > 4 or np.isnan(values[which[i], 3]))
     return values[:, :order], refusals
 
 

@@ -25,9 +25,9 @@ from symdecouple.numeric.moments.power_sums import (
 from symdecouple.numeric.moments.shaped import shaped_rows
 from symdecouple.numeric.samples.batch import FloatArray, SampleMatrix
 
-__all__ = ["MatchedRows", "distance_of", "matched_rows", "statistics_of"]
+__all__ = ["BEYOND", "MatchedRows", "distance_of", "matched_rows", "statistics_of"]
 
-_BEYOND = Outcome(False, "out of range", "a sample with this mean and variance is beyond float64; take another unit")
+BEYOND = Outcome(False, "out of range", "a sample with this mean and variance is beyond float64; take another unit")
 
 
 class MatchedRows(NamedTuple):
@@ -85,7 +85,7 @@ def matched_rows(
         centre = mean if place is None else place
         values = centre[:, None] + goal[:, None] * made.values
         beyond = ~np.isfinite(values).all(axis=1) | ((np.ptp(values, axis=1) == 0) & ~constant)
-        refusals |= {int(i): _BEYOND for i in np.flatnonzero(beyond) if i not in refusals}
+        refusals |= {int(i): BEYOND for i in np.flatnonzero(beyond) if i not in refusals}
         values[list(refusals)] = np.nan
         moved = distance_of(centre - mean, goal, made.values, deviation, made.before, weights)
         shape_moved = distance_of(0 * mean, 1 + 0 * mean, made.values, 1 + 0 * mean, made.before, weights)

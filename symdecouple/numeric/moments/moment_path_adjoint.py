@@ -29,6 +29,7 @@ import numpy as np
 
 from symdecouple.numeric.moments.hankel import Basis, Weights, orthogonal_basis, taken
 from symdecouple.numeric.moments.moment_path import Course, Followed
+from symdecouple.numeric.moments.ties import is_flat_at_two
 from symdecouple.numeric.paths.integrate import pull_back
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
@@ -36,7 +37,7 @@ __all__ = ["influence_before", "project", "project_influence", "pullback"]
 
 _BLOCK = 8192  # products summed at a time, as in `hankel`
 _DEPENDENT = 2.0**-92  # D_2/h_4 of two values: rounding, squared
-_IN_SPAN = 1e-8  # what may be left of a covector in the span: half of the digits
+_ROUNDING = float(np.finfo(np.float64).eps)
 
 
 def pullback(followed: Followed, covectors: FloatArray) -> FloatArray:
@@ -109,13 +110,14 @@ def project(
     out = np.empty_like(covectors) if out is None else out
     shares = _means_of_products(covectors, lambda part: basis.polynomials(z[:, part]), weights)
     two = np.flatnonzero(basis.norm[-1] <= _DEPENDENT * means[-1]) if k == 3 else np.empty(0, dtype=np.intp)
-    basis.norm[-1, two], size = np.inf, np.abs(covectors[:, two]).max(axis=-1)
+    flat = {(j, i): is_flat_at_two(z[i], one[i], _ROUNDING) for i in two.tolist() for j, one in enumerate(covectors)}
+    basis.norm[-1, two] = np.inf
     shares /= basis.norm.T[:, None]
     for part in _parts(z.shape[1]):
         along = shares @ basis.polynomials(z[:, part]).swapaxes(0, 1)
         np.subtract(covectors[:, :, part], along.swapaxes(0, 1), out=out[:, :, part])
-    if two.size:
-        out[:, two] = np.where(np.abs(out[:, two]).max(axis=-1) <= _IN_SPAN * size, 0.0, np.nan)[:, :, None]
+    for (j, i), is_flat in flat.items():
+        out[j, i] = 0.0 if is_flat else np.nan
     return out
 
 

@@ -13,6 +13,9 @@ Results agree with those of NumPy to the error of the steps, a few 1e-10. Long s
 *Tolerances.* The estimate of a step's error is larger than the error, ten times and more where steps are short. It is
 held to 3e-11 of a standard deviation, and to GROWN over the growth that the first velocity promises, but not below the
 FINE of `moment_path`; a path whose error has grown all the same is followed again.
+
+*References.* numba counts the references of arrays in atomic instructions, but not in a function that has one end, to
+which its arrays live, and calls no other. What a stage calls is of this kind: it halves the time of short samples.
 """
 
 from __future__ import annotations
@@ -31,11 +34,8 @@ from symdecouple.numeric.moments.growth import ALLOWED, SURELY
 from symdecouple.numeric.moments.hankel import NOISE, RESIDUAL, SETTLED
 from symdecouple.numeric.moments.hankel_kernel import (
     BLOCK,
-    EVERYDAY,
-    LOST,
     as_powers,
     decompose,
-    four_means,
     gap_of,
     largest_gap,
     means_to,
@@ -161,8 +161,8 @@ def settle_rows(
     which: IntArray, z: FloatArray, k: int, goal: FloatArray, moments: FloatArray, state: IntArray
 ) -> None:
     """Bring samples to level k - 1 where the path to it has come near; write moment k, and how they go on."""
-    scratch, share, moved = _scratch(len(goal)), np.full(z.shape[1], 1 / z.shape[1]), np.empty(BLOCK)
-    power = np.empty(_BEYOND + max(BLOCK, 4 * int(np.sqrt(z.shape[1]))))[_BEYOND:]
+    scratch, share, moved = _scratch(len(goal)), np.full(z.shape[1], 1 / z.shape[1]), np.empty((1, BLOCK))
+    power = np.empty(_BEYOND + BLOCK)[_BEYOND:]
     means, norm, c, lower = scratch.short[0], scratch.short[1], scratch.short[2], scratch.lower
     for r in which:
         row, gap, drift = z[r], 0.0, 0.0
@@ -170,7 +170,7 @@ def settle_rows(
             means_to(row, share, min(k, 1), 2 * k - 2, power, means)  # no literal: numba would compile for each value
             gap = largest_gap(means, k - 1, goal) if state[r] != _STAYED else 0.0
             drift = drift if sweep else largest_gap(means, k - 2, goal)
-            if gap <= SETTLED or not (gap < _FAR and decompose(means, k - 1, lower, norm) > LOST):
+            if gap <= SETTLED or not (gap < _FAR and decompose(means, k - 1, lower, norm)):
                 break
             for i in range(k - 1):
                 rest = 0.0 if gap_of(means, i + 1, goal) <= NOISE else (goal[i + 1] - means[i + 1]) / (i + 1)
@@ -180,14 +180,14 @@ def settle_rows(
             as_powers(lower, k - 1, c)
             for begin in range(0, len(row), BLOCK):
                 part = row[begin : begin + BLOCK]
-                polynomial(part, c, k - 1, moved)
+                polynomial(part, c, k - 1, moved, 0)
                 for i in range(len(part)):
-                    part[i] += moved[i]
+                    part[i] += moved[0, i]
         state[r] = _LOST if not gap <= RESIDUAL else _STAYED if drift <= _DRIFT else _ROUGH
         if state[r] == _STAYED:
             moments[k, r] = means[k]
             if k < len(goal) and not largest_gap(means, k, goal) <= RESIDUAL:
-                has_room = decompose(means, k, lower, norm) > LOST
+                has_room = decompose(means, k, lower, norm)
                 is_near = _SHORT * k * np.sqrt(norm[k - 1]) >= abs(goal[k] - means[k])
                 state[r] = _CROWDED if not has_room else _GOES if is_near else _GOES_FAR
 
@@ -202,7 +202,7 @@ def move_rows(
     the most steps of a path.
     """
     n = z.shape[1]
-    lines, share = np.empty((_LINES, min(n, max(_FEW, 4 * int(np.sqrt(n)))))), np.full(n, 1 / n)
+    lines, share = np.empty((_LINES, min(n, _FEW))), np.full(n, 1 / n)
     nodes, scratch = np.empty((_LINES + 2, MOST_NODES)), _scratch(len(goal))
     c, left = scratch.series, limits.copy()
     for r in which:
@@ -260,15 +260,16 @@ def follow_path(
     n, distance, most, is_known = len(begin), goal[k] - first, _COARSE, True
     y, moved, power = lines[_HERE][:n], lines[_MOVED][:n], lines[_POWER]
     expansion, grown = lines[_EXPANSION][:n], lines[_GROWN][:n]
-    slope, c = scratch.short[1], scratch.short[2]  # where the norms are, which have had their use
+    means, norm, c, lower = scratch.short[0], scratch.short[1], scratch.short[2], scratch.lower
     while True:
         for j in range(k):
-            scratch.short[0, j] = goal[j]
+            means[j] = goal[j]
         for i in range(n):
             y[i], grown[i] = begin[i], 0.0
         log_growth, s, h, rtol, left, stage, gap, began_known = 0.0, 0.0, 0.0, most, 1.0, 0, 0.0, is_known
         for step in range(int(limits[1]) if most > SHARP else _MOST_STEPS):
             error, five = np.inf, 0.0
+            lowest = k // 2 + 1 if is_known else 1
             for i in range(stage, len(_PLACES)):
                 if i == 0:
                     for q in range(n):
@@ -281,16 +282,23 @@ def follow_path(
                     is_estimate = _FIFTH <= i <= _THIRD
                     _combine(0.0 if is_estimate else 1.0, y, lines, i, h, moved)
                 if i < _FIFTH:
-                    now = first + (s + NODES[i] * h) * distance if is_known else np.nan
-                    if not _velocity(moved, w, k, now, distance, power, scratch):
+                    means_to(moved, w, lowest, 2 * k - 2, power, means)
+                    if is_known:
+                        means[k] = first + (s + NODES[i] * h) * distance
+                    if not decompose(means, k, lower, norm):
                         if i == 0:
                             return -1.0
                         break
-                    polynomial(moved, c, k, lines[i])
+                    for j in range(k - 1):
+                        c[j] = 0.0
+                    c[k - 1] = distance / (k * norm[k - 1])
+                    as_powers(lower, k, c)
+                    polynomial(moved, c, k, lines, i)
                     if i == 0 or i == _FIFTH - 1:  # the last stage is at the end of the step
                         for j in range(1, k):
-                            slope[j - 1] = j * c[j]
-                        polynomial(moved, slope, k - 1, power[:n] if i else expansion)
+                            norm[j - 1] = j * c[j]
+                        at_end = _POWER if i else _EXPANSION
+                        polynomial(moved, norm, k - 1, lines, at_end)
                         if h == 0:
                             low = high = 0.0
                             for q in range(n):
@@ -331,50 +339,6 @@ def follow_path(
         if most == SHARP or log_growth > limits[0] or rtol * np.exp(log_growth) <= REDONE * GROWN:
             return log_growth
         most = SHARP  # once more
-
-
-def _velocity(
-    y: FloatArray, w: FloatArray, k: int, now: float, distance: float, power: FloatArray, scratch: Scratch
-) -> bool:
-    """Coefficients of dz/ds where the k-th moment is `now`; False where too many digits are lost.
-
-    Where that is NaN, the moments up to the k-th are those that the points have.
-    """
-    means, norm, c, lower = scratch.short[0], scratch.short[1], scratch.short[2], scratch.lower
-    is_known = now == now
-    if k <= EVERYDAY and is_known:
-        four_means(y, w, means)
-        means[k] = now
-        return _everyday_velocity(means, k, distance, c)
-    means_to(y, w, k // 2 + 1 if is_known else 1, 2 * k - 2, power, means)
-    means[k] = now if is_known else means[k]
-    if not decompose(means, k, lower, norm) > LOST:
-        return False
-    for j in range(k - 1):
-        c[j] = 0.0
-    c[k - 1] = distance / (k * norm[k - 1])
-    as_powers(lower, k, c)
-    return True
-
-
-def _everyday_velocity(h: FloatArray, k: int, distance: float, c: FloatArray) -> bool:
-    """The same for k = 4, 5 by formulas: p_j = z^j - sum_(i<j) <z^j, p_i>/D_i p_i with h_1 = 0 and h_2 = 1."""
-    d2, e = h[4] - h[3] * h[3] - 1, h[5] - h[3] * h[4] - h[3]
-    share = e / d2
-    d3 = h[6] - h[4] * h[4] - h[3] * h[3] - e * share
-    c0, c1, c2 = share - h[3], share * h[3] - h[4], -share  # p_3, beside z^3
-    if k == 4:
-        rate = distance / (4 * d3)
-        c[0], c[1], c[2], c[3] = rate * c0, rate * c1, rate * c2, rate
-        return bool((d2 > LOST * h[4]) & (d3 > LOST * h[6]))
-    second = h[6] - h[3] * h[5] - h[4]  # <z^4, p_2>
-    third = h[7] - h[4] * h[5] - h[3] * h[4] - share * second  # <z^4, p_3>
-    b, q = second / d2, third / d3
-    d4 = h[8] - h[4] * h[4] - h[5] * h[5] - b * second - q * third
-    rate = distance / (5 * d4)
-    c[0], c[1] = rate * (b - h[4] - q * c0), rate * (b * h[3] - h[5] - q * c1)
-    c[2], c[3], c[4] = rate * (-b - q * c2), -rate * q, rate
-    return bool((d2 > LOST * h[4]) & (d3 > LOST * h[6]) & (d4 > LOST * h[8]))
 
 
 def _combine(kept: float, y: FloatArray, lines: FloatArray, row: int, h: float, out: FloatArray) -> None:

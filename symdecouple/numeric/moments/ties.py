@@ -22,13 +22,14 @@ from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE
 from symdecouple.numeric.samples.intake import fractions_of
 from symdecouple.numeric.samples.matrix import BoolArray, FloatArray, IntArray, SampleMatrix
 
-__all__ = ["Tied", "Ties", "count_ties", "exact_sum", "has_merged", "is_clear", "ties_of", "unreachable_as_given",
-           "unreachable_row", "unreachable_rows", "why_unreachable"]
+__all__ = ["Tied", "Ties", "count_ties", "exact_sum", "has_merged", "is_clear", "is_flat_at_two", "ties_of",
+           "unreachable_as_given", "unreachable_row", "unreachable_rows", "why_unreachable"]
 
 Tied: TypeAlias = Any  # int, or Fraction of the weight
 
 _CLEAR = 2.0**-40  # of a skewness: what no rounding of shares or targets amounts to
 _COUNTED = 1e6  # of a skewness: beyond, nobody has as many samples
+_MERGED = 0.75  # power of rounding below which two values are one: `hankel` sees rounding beside the fourth moment
 _LOW_BITS = 26  # a mantissa of 53 bits in two parts, whose sums are exact in 64 bits
 
 
@@ -117,6 +118,24 @@ def has_merged(matrix: SampleMatrix) -> BoolArray:
     """Rows of which rounding put more at an end than was there."""
     given, rounded = ties_of(matrix), ties_of(replace(matrix, ties=None, ends=None))
     return np.asarray((given.at_low != rounded.at_low) | (given.at_high != rounded.at_high))
+
+
+def is_flat_at_two(row: NDArray[Any], covector: NDArray[Any], rounding: Any) -> bool:
+    """True for two values, but for rounding, and a gradient that is one number at each.
+
+    They are a saddle of the skewness: samples nearby, h away, come to one h away, where a function with this gradient,
+    and mean and variance as they are, changes by h^2. So it has the gradient 0 as a function of the samples.
+
+    >>> is_flat_at_two(np.array([0.0, 1, 1]), np.array([3.0, 5, 5]), 2.0**-52)
+    True
+    """
+    low, high = row.min(), row.max()
+    slack = rounding**_MERGED * (high - low)
+    is_low = row - low <= slack
+    if is_low.all() or not (is_low | (high - row <= slack)).all():
+        return False
+    parts = [covector[some] for some in (is_low, ~is_low)]
+    return bool(max(part.max() - part.min() for part in parts) <= rounding**0.5 * abs(covector).max())
 
 
 def unreachable_rows(rows: NDArray[Any], target: Any) -> dict[int, Outcome]:

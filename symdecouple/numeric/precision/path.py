@@ -164,10 +164,15 @@ class _Path:
         y, s, error, steps = self.start, mpmath.mpf(0), mpmath.mpf(0), 0
         points = [(s, y)]
         h = min(mpmath.mpf(1), spread(y) / 2 / size(self.slope(y[None, None])[0, 0]))
+        self.smallest *= h  # the way may be ever so long beside the sample
         while s < 1:
             h = 1 - s if s + h * 1.05 >= 1 else h
-            if steps == _MOST_STEPS or h < self.smallest:
-                reason = "not attainable" if h < self.smallest else "no convergence"
+            is_short = h < self.smallest * (1 - s)  # a way that ends in a small sample takes ever shorter steps
+            if steps == _MOST_STEPS or is_short:
+                reason = "not attainable" if is_short else "no convergence"
+                lost = spread(y) * self.tol < mpmath.eps * size(y) or (1 - s) * self.tol < mpmath.eps
+                if lost:  # the sample beside where it lies, or what is left of the way beside all of it
+                    reason = f"beyond {mpmath.mp.dps} digits"
                 return self._refused(y, reason, "", error, steps)
             steps += 1
             end, off, factor = self._stepped(y, s, h)
@@ -185,7 +190,7 @@ class _Path:
             if step.values is None:
                 return None, step.error, step.factor
             end = self._corrected(step.values[0], s + h)
-            is_near = size(end - step.values[0]) <= _AMISS * self.tol * unit
+            is_near = size(end - step.values[0]) <= _AMISS * self.tol * unit and bool(len(self.values(end)))
         except (NoSlope, ZeroDivisionError):
             is_near = False
         return (end, step.error * self.tol, step.factor) if is_near else (None, mpmath.inf, mpmath.mpf(SHRINK))

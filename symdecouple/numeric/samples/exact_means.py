@@ -38,11 +38,11 @@ def put_exact(
     for i in which:
         numbers = [v for v in map(exact, rows[i][present[i]].tolist()) if v == v]
         if len(numbers) == 1:
-            answer.values[i, : min(order, 2)] = (nearest(Fraction(numbers[0])), added)[:order]
+            answer.values[i, : min(order, 2)] = (_in_range(Fraction(numbers[0])), added)[:order]
             if order < 3:
                 del answer.refusals[i]
     for i, mean, variance in exact_rows(answer, given, axes, weighed):
-        answer.values[i, : min(order, 2)] = (mean, variance + added)[:order]
+        answer.values[i, : min(order, 2)] = (_in_range(mean), nearest(Fraction(variance)) + added)[:order]
 
 
 # --- numbers that float64 would round ---
@@ -50,8 +50,11 @@ def put_exact(
 
 def exact_rows(
     answer: Answer, given: Numbers, axes: tuple[int, ...], weighed: WeightRows | None
-) -> Iterator[tuple[int, float, float]]:
-    """Mean and variance of rows that are centred exactly before they are rounded: the kernel cannot see them."""
+) -> Iterator[tuple[int, Fraction | float, Fraction | float]]:
+    """Mean and variance of rows that are centred exactly before they are rounded: the kernel cannot see them.
+
+    Fractions are still to be rounded.
+    """
     rows = as_rows(given.array, axes)
     if rows.dtype.kind == "f" or rows.dtype.itemsize <= 4 or not rows.shape[1]:
         return
@@ -76,7 +79,17 @@ def exact_rows(
             pairs = [(v, w) for v, w in zip(map(exact, numbers), shares, strict=True) if not isinstance(v, float)]
             numbers, shares = [v for v, _ in pairs], [w for _, w in pairs]
         mean, variance = _mean_and_variance(numbers, shares)
-        yield i, nearest(mean), nearest(variance)
+        yield i, mean, variance
+
+
+def _in_range(value: Fraction | float) -> float:
+    """The nearest float64; an infinity beyond, and for what is not 0 and would be rounded to it.
+
+    >>> _in_range(Fraction(1, 10**320)) > 0, _in_range(Fraction(-1, 10**400))
+    (True, -inf)
+    """
+    near = nearest(Fraction(value))
+    return near if near or not value else math.copysign(math.inf, value)
 
 
 def _mean_and_variance(values: Sequence[int | Fraction], weights: Sequence[float]) -> tuple[Fraction, Fraction]:

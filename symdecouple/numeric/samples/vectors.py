@@ -7,7 +7,7 @@ precision is asked for, the exact numbers that were given.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
@@ -44,6 +44,7 @@ SampleAxis: TypeAlias = Axis | Literal["last"]
 
 _NARROW = 2**17  # numbers of a row from which on types of 32 bits or less are kept, and widened where they are used
 WAVES = float(np.finfo(np.float64).eps) ** (-2 / 3)  # from here on rounding takes two thirds of their digits
+_NORMAL = float(np.finfo(np.float64).tiny)  # below, digits are missing
 _BEYOND = Outcome(False, "out of range", "entries, or differences between them, are beyond float64; change the unit, "
                   "or use dps=")
 _HALF = float(np.finfo(np.float64).eps) ** 0.5  # of the range of a row: so much rounding leaves half its digits
@@ -145,7 +146,7 @@ class Batch(Answer):
         if shifted:
             rows = rows.copy()
             rows[list(shifted)] = [numbers for numbers, _ in shifted.values()]
-        for r in _beyond(taken, rows) if is_wide and not exact else ():
+        for r in _beyond(taken, rows, shifted) if is_wide and not exact else ():
             barred[r] = _BEYOND
             rows[r] = 0
         if is_wide and not shifted and not exact and (coarse := _coarse(taken, rows)) and differences(grid):
@@ -263,10 +264,21 @@ def _next_float(end: Any, way: float) -> float:
     return near if near == end or (near < end) == (way < 0) else math.nextafter(near, way)
 
 
-def _beyond(taken: NDArray[Any], rows: NDArray[Any]) -> list[int]:
-    """Rows of finite numbers of which some became infinite, or which differ and all became one number."""
-    some = np.flatnonzero(np.isinf(rows).any(axis=1) | (rows == 0).all(axis=1)).tolist()
-    return [i for i in some if (values := fractions_of(taken[i])) and (rows[i].any() or min(values) < max(values))]
+def _beyond(taken: NDArray[Any], rows: NDArray[Any], shifted: Collection[int]) -> list[int]:
+    """Rows of finite numbers of which some became infinite, or all 0, or whose differences were changed by rounding to
+    the smallest numbers there are."""
+    if not rows.shape[1]:
+        return []
+    largest = np.abs(rows).max(axis=1)
+    some = np.flatnonzero(np.isinf(largest) | (largest < _NORMAL)).tolist()
+    return [i for i in some if (values := fractions_of(taken[i])) and (
+        _has_changed(values, rows[i]) or (i not in shifted and any(values) and not rows[i].any()))]
+
+
+def _has_changed(values: list[Fraction], row: NDArray[Any]) -> bool:
+    if np.isinf(row).any():
+        return True
+    return any(v - values[0] != Fraction(w) - Fraction(row[0]) for v, w in zip(values, row.tolist(), strict=True))
 
 
 def _coarse(taken: NDArray[Any], rows: NDArray[Any]) -> list[int]:

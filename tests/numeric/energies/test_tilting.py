@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mpmath
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -60,3 +61,36 @@ def test_weights_over_fifty_orders_of_magnitude(monkeypatch: pytest.MonkeyPatch,
 def test_no_solution_is_said() -> None:
     found = tilt(problems(np.array([[1.0, 2.0]]), np.array([[0.5, 0.5]]), np.array([-1.0])), 400)
     assert not found.converged.any()
+
+
+FAR = [(25, -200.0), (3, -200.0), (11, -50.0), (7, 200.0)]
+
+
+def far_apart(seed: int, log_scale: float) -> tuple[Problems, Array, Array]:
+    """One feature that is felt over fifteen orders of magnitude, to be brought to e^log_scale of what it is."""
+    rng = np.random.default_rng(seed)
+    bank = np.exp(-rng.uniform(0, 35, size=(1, 40)))
+    shares = rng.random((1, 40))
+    return problems(bank, shares, bank @ shares[0], log_scale), bank[0], shares[0]
+
+
+@pytest.mark.parametrize(("seed", "log_scale"), FAR)
+def test_far_units_end_where_rounding_ends_them(monkeypatch: pytest.MonkeyPatch, seed: int, log_scale: float) -> None:
+    """Frequencies that have lost all power are told apart by ever so long steps, which change no sum: those of mpmath.
+    """
+    some, bank, shares = far_apart(seed, log_scale)
+    looked_at = list[int]()
+    monkeypatch.setattr(tilting, "sums", lambda *given: looked_at.append(1) or sums(*given))
+    found = tilt(some, 400)
+    assert found.converged[0] and len(looked_at) < 150
+    with mpmath.workdps(60):
+        w, p = ([mpmath.mpf(float(v)) for v in each] for each in (bank, shares))
+        goal = mpmath.fsum(map(mpmath.fmul, w, p)) * mpmath.exp(mpmath.mpf(log_scale))
+        low, high = mpmath.mpf(-1e18), mpmath.mpf(400)
+        for _ in range(260):
+            middle = (low + high) / 2
+            total = mpmath.fsum(p[k] * w[k] * mpmath.exp(middle * w[k]) for k in range(40))
+            low, high = (middle, high) if total < goal else (low, middle)
+        wanted = [float(p[k] * w[k] * mpmath.exp(low * w[k]) / goal) for k in range(40)]
+        reached = [float(p[k] * w[k] * mpmath.exp(mpmath.mpf(found.parameters[0, 0]) * w[k]) / goal) for k in range(40)]
+    assert np.abs(np.array(reached) - wanted).max() < 1e-10

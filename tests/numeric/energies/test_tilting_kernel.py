@@ -14,8 +14,10 @@ from symdecouple.numeric.energies.eigenvalues import Columns, Lines
 from symdecouple.numeric.energies.frequencies import Bands
 from symdecouple.numeric.energies.gradients import DecoupledEnergies
 from symdecouple.numeric.energies.normalization import Energies
+from symdecouple.numeric.energies.tilting import tilt
 from symdecouple.numeric.kernels import compile as jit
 from tests.numeric.energies.energy_banks import kernels, responses
+from tests.numeric.energies.test_tilting import FAR, far_apart
 
 Array = NDArray[np.float64]
 needs_numba = pytest.mark.skipif(not jit.is_available(), reason="numba is not installed")
@@ -154,3 +156,15 @@ def test_signed_and_small_problems_stay_in_numpy(monkeypatch: pytest.MonkeyPatch
     assert not wanted(np.ones((2, 3999)))
     assert not wanted(-np.ones((2, 10**5)))
     assert not wanted(np.ones((20, 10**4)))
+
+
+def test_far_units_end_where_rounding_ends_them(way: str) -> None:
+    """As `tilting`, which mpmath tells right."""
+    for seed, log_scale in FAR:
+        some, bank, shares = far_apart(seed, log_scale)
+        with np.errstate(all="ignore"):
+            found, wanted = tilting_kernel.tilt_levels(some, 150), tilt(some, 150)
+        assert found.converged[0] and wanted.converged[0]
+        goal = bank @ shares
+        reached = [shares * bank * np.exp(each.parameters[0, 0] * bank - log_scale) / goal for each in (found, wanted)]
+        np.testing.assert_allclose(*reached, atol=1e-9)

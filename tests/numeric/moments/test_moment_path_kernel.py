@@ -15,6 +15,7 @@ import pytest
 from mpmath import mp
 from numpy.polynomial import chebyshev
 
+from symdecouple.numeric.kernels.compile import _twin
 from symdecouple.numeric.moments import hankel_kernel, levels, moment_path_kernel as kernel, nodes_kernel
 from symdecouple.numeric.moments.bins import filled
 from symdecouple.numeric.moments.hankel import orthogonal_basis, power_means, residuals
@@ -47,7 +48,7 @@ def test_means_and_polynomials_of_any_degree(k: int, n_samples: int, monkeypatch
         assert means[0] == 1 and np.isnan(means[2 * k - 1 :]).all()
     c = np.random.default_rng(1).normal(size=k)
     by_numpy = np.polynomial.Polynomial(c)
-    hankel_kernel.polynomial(y, c, k, out)
+    hankel_kernel.polynomial(y, c, k, out[None], 0)
     assert out == pytest.approx(by_numpy(y), rel=1e-12, abs=1e-12)
 
 
@@ -55,18 +56,33 @@ def test_means_and_polynomials_of_any_degree(k: int, n_samples: int, monkeypatch
 @pytest.mark.parametrize("k", [4, 5, 6])
 def test_the_velocity_is_the_orthogonal_polynomial_of_degree_k_less_one(k: int, skewness: float) -> None:
     z = impose_skewness(np.random.default_rng(k).gamma(3.0, size=(1, 60)), skewness).values
-    means, memory = power_means(z, 2 * k - 2)[:, 0], scratch(k)
-    memory.short[0, :k] = means[:k]
-    assert kernel._velocity(z[0], np.full(60, 1 / 60), k, means[k], 0.3, np.empty(60), memory)
+    means, (short, lower, _) = power_means(z, 2 * k - 2)[:, 0], scratch(k)
     basis, _ = orthogonal_basis(z, k)
     expected = 0.3 / (k * basis.norm[k - 1, 0]) * list(basis.polynomials(z))[-1][0]
-    assert np.polynomial.Polynomial(memory.short[2, :k])(z[0]) == pytest.approx(expected, abs=1e-12)
+    assert hankel_kernel.decompose(means, k, lower, short[1])
+    short[2, :k] = [*[0] * (k - 1), 0.3 / (k * short[1, k - 1])]
+    hankel_kernel.as_powers(lower, k, short[2])
+    assert np.polynomial.Polynomial(short[2, :k])(z[0]) == pytest.approx(expected, abs=1e-12)
     few = np.resize(np.linspace(-1, 1, k - 1), 12 * (k - 1))
-    few = (few - few.mean()) / few.std()
-    memory.short[0, :k] = [np.mean(few**j) for j in range(k)]
+    few_means = np.array([np.mean(((few - few.mean()) / few.std()) ** j) for j in range(2 * k - 1)])
     with np.errstate(all="ignore"):
-        share = np.full(len(few), 1 / len(few))
-        assert not kernel._velocity(few, share, k, np.mean(few**k), 0.3, few.copy(), memory)
+        assert not hankel_kernel.decompose(few_means, k, lower, short[1])
+
+
+def test_what_a_stage_calls_counts_no_references() -> None:
+    """Where they are counted, as where branches end apart, short samples take twice the time."""
+    pytest.importorskip("numba")
+    y, lines = np.linspace(-1, 1, 64), np.zeros((kernel._LINES, 64))
+    means, (short, lower, _) = np.array([np.mean(y**j) for j in range(9)]), scratch(4)
+    for function, given in (
+        (kernel._combine, (1.0, y, lines, 1, 0.1, y.copy())), (kernel._square, (y, y)),
+        (hankel_kernel.means_to, (y, y, 3, 6, y.copy(), means.copy())), (hankel_kernel.polynomial, (y, y, 4, lines, 0)),
+        (hankel_kernel.decompose, (means, 4, lower, short[1])), (hankel_kernel.as_powers, (lower, 4, short[2])),
+    ):
+        compiled: Any = _twin(function, frozenset(kernel._FAST), {})
+        compiled.compile(tuple(map(compiled.typeof_pyval, given)))
+        (made,) = compiled.inspect_llvm().values()
+        assert function.__name__ in made and "call void @NRT_incref" not in made, function
 
 
 def test_the_last_stage_adds_up_as_many_slopes_as_the_table_has() -> None:

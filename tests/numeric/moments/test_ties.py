@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
 from symdecouple.numeric.moments.attainable import skewness_interval
-from symdecouple.numeric.moments.ties import Ties, ties_of, why_unreachable
+from symdecouple.numeric.moments.ties import Ties, is_flat_at_two, ties_of, why_unreachable
 from symdecouple.numeric.samples.batch import SampleMatrix
 
 rows = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 6)), min_size=2, max_size=9).filter(
@@ -98,3 +100,17 @@ def test_what_no_sample_has_is_told_from_what_ties_do_not_allow(at_low: int, at_
                                                                 target: float, said: str) -> None:
     outcome = why_unreachable(at_low, at_high, n_samples, target)
     assert outcome is not None and said in outcome.detail
+
+
+@pytest.mark.parametrize("kind", [float, mpmath.mpf])
+def test_a_saddle_of_the_skewness_is_two_values_and_one_number_at_each(kind: Any) -> None:
+    def flat(row: list[float], covector: list[float]) -> bool:
+        some = [np.array([kind(v) for v in each], dtype=object if kind is mpmath.mpf else float)
+                for each in (row, covector)]
+        return is_flat_at_two(*some, mpmath.eps if kind is mpmath.mpf else 2.0**-52)
+
+    assert flat([1, 4, 4, 1], [2, 5, 5, 2]) and flat([1, 4, 4, 1], [0, 0, 0, 0])
+    assert flat([1, 4, 4 - 2**-49, 1 + 2**-50], [2, 5 + 2**-40, 5, 2])
+    assert not flat([1, 4, 4 - 2**-20, 1], [2, 5, 5, 2])  # three values
+    assert not flat([1, 4, 4, 1], [2, 5, 5.001, 2]) and not flat([1, 4, 4, 1], [2, 5, 5, 2.001])
+    assert not flat([3, 3, 3], [1, 1, 1])

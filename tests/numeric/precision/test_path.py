@@ -162,6 +162,25 @@ def test_refusals(features: Any, row: list[int], k: int, target: int, reason: st
         assert abs(moved.reached - reached) < 1e-6
 
 
+@pytest.mark.parametrize("exponent", [6, -6])
+def test_a_path_that_is_long_beside_its_sample_or_its_end(exponent: int) -> None:
+    """The flow of Mean(x**2) is a factor."""
+    target = 51 * Fraction(10) ** (2 * exponent)
+    moved = follow_mp([Mean(x**2)], [1, 2, 4, 9, 5, 2, 11, 12, 8, 7], 1, target, dps=25)
+    assert moved.outcome.ok
+    with mpmath.workdps(40):
+        factor = mpmath.mpf(10) ** exponent * mpmath.sqrt(mpmath.mpf(51) / mpmath.mpf("50.9"))
+        off = [abs(v / (factor * w) - 1) for v, w in zip(moved.values, [1, 2, 4, 9, 5, 2, 11, 12, 8, 7], strict=True)]
+    assert max(off) < mpmath.mpf(10) ** -23
+
+
+def test_what_rounding_takes_of_the_way_is_not_called_out_of_reach() -> None:
+    """1e-60 is the value of a sample 1e-30 times as large; 25 digits do not hold what is left beside the way."""
+    assert follow_mp([Mean(x**2)], [1, 2, 4, 9], 1, Fraction(1, 10**60), dps=25).outcome.reason == "beyond 40 digits"
+    found = follow_mp([Mean(x), Mean(log(x))], [Fraction(v, 10**30) for v in (1, 2, 4)], 1, 1, dps=25)
+    assert found.outcome.reason == "beyond 40 digits"
+
+
 def test_a_path_stops_where_its_steps_are_used_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Mean(tanh(x)) is at most 0.39 beside this mean and variance."""
     monkeypatch.setattr(precision, "_MOST_STEPS", 7)

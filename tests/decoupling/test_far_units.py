@@ -1,0 +1,74 @@
+"""Samples in far units, on orbits that are no scalings: the numbers, or the true reason why there are none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from sympy import Rational, log, sqrt
+
+import symdecouple as sd
+from symdecouple import Mean, x
+
+BASE = np.array([1.0, 2.0, 4.0, 8.0, 9.0])
+POSITIVE = sd.sample("x", positive=True)
+QUIET: Any = {"on_refusal": "return"}
+
+
+def moved(unit: Any, digits: int) -> Any:
+    """Mean(sqrt(x^2 + c)), the orbit of Mean(log(x)), where Mean(log sqrt(x^2 + c)) = 0, c by bisection."""
+    with mpmath.workdps(digits):
+        squares = [(mpmath.mpf(unit) * int(v)) ** 2 for v in BASE]
+        low, high = mpmath.mpf(0), mpmath.mpf(4)  # of c + the least square
+        for _ in range(int(mpmath.mp.prec)):
+            middle = mpmath.sqrt(low * high) if low else high / 2**64
+            total = mpmath.fsum(mpmath.log(s - squares[0] + middle) for s in squares)
+            low, high = (low, middle) if total > 0 else (middle, high)
+        return mpmath.fsum(mpmath.sqrt(s - squares[0] + high) for s in squares) / len(squares)
+
+
+@pytest.mark.parametrize("sample", [x, POSITIVE])
+@pytest.mark.parametrize("unit", ["1e-200", "1e-100", "1e-10", "1", "100"])
+def test_logarithms_in_digits(sample: Any, unit: str) -> None:
+    plan = sd.decouple([Mean(log(sample)), Mean(sample)], [0, 1])
+    with mpmath.workdps(60):
+        row = [mpmath.mpf(unit) * int(v) for v in BASE]
+        wanted = mpmath.fsum(map(mpmath.log, row)) / 5, moved(unit, 200)
+    found = plan.transform(row, dps=40)
+    with mpmath.workdps(60):
+        off = [float(abs(f - w) / (1 + abs(w))) for f, w in zip(found, wanted, strict=True)]
+    assert max(off) < 1e-38
+
+
+@pytest.mark.parametrize("unit", [1e-310, 1e-200, 1e-160, 1e10, 1e100, 1e200, 1e300])
+def test_logarithms_in_float64_give_the_true_reason(unit: float) -> None:
+    """The orbit ends where the least number is 0, and takes every value of Mean(log(x)) before: nothing is a pole."""
+    plan = sd.decouple([Mean(log(x)), Mean(x)], [0, 1])
+    values, (outcome,) = plan.transform(unit * BASE, **QUIET)
+    assert outcome.reason in ("out of range", "beyond float64") and np.isnan(values[1])
+    assert values[0] == pytest.approx(float(np.mean(np.log(unit * BASE))), rel=1e-15)
+
+
+@pytest.mark.parametrize("feature", [1 / POSITIVE, sqrt(POSITIVE), POSITIVE ** Rational(3, 2), POSITIVE**-2])
+@pytest.mark.parametrize("unit", [1e-200, 1e-100, 1.0, 1e100, 1e200])
+def test_powers_in_far_units_are_right_or_refused_with_a_reason_of_numbers(feature: Any, unit: float) -> None:
+    """The same in both precisions, or float64 alone says that numbers are beyond it."""
+    plan = sd.decouple([Mean(feature), Mean(POSITIVE)], [1, 1])
+    values, (outcome,) = plan.transform(unit * BASE, **QUIET)
+    precise, (other,) = plan.transform(unit * BASE, dps=30, **QUIET)
+    if outcome.ok:
+        assert other.ok or other.reason.startswith("beyond ")
+    if outcome.ok and other.ok:
+        assert values == pytest.approx(precise.astype(float), rel=1e-12)
+    if not outcome.ok and other.ok:
+        assert outcome.reason in ("out of range", "beyond float64")
+
+
+def test_a_shift_out_of_the_domain_is_refused_in_any_precision() -> None:
+    plan = sd.decouple([Mean(POSITIVE), Mean(1 / POSITIVE)], [1, 1])
+    for dps in (None, 20):
+        assert plan.transform(BASE, dps=dps, **QUIET)[1][0].reason == "pole"
+    plan = sd.decouple([log(Mean(POSITIVE)), Mean(log(POSITIVE))], [1, 1])
+    assert plan.transform(1e100 * BASE, dps=20, **QUIET)[1][0].reason == "pole"
