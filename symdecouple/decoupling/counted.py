@@ -118,6 +118,8 @@ def with_weights(method: Callable[..., Any], plan: Any, samples: Any, weights: A
         for which, matrix in some.matrices(open_):
             assert matrix.weights is not None
             here = np.asarray(matrix.values, dtype=np.float64)
+            if lead or level == 1:  # which feel the unit
+                here = np.ldexp(here, -some.lifts[which][:, None])
             if name == "gradients":
                 values, lacking = route.weighed_gradients(here, matrix.weights, choice.floats)
             elif level:

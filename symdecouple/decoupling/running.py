@@ -42,7 +42,7 @@ __all__ = ["GUARD", "Compute", "Running", "answered", "batch_of", "leaves_out_ma
 
 GUARD = 15  # digits beyond those asked for, which the levels of a plan may lose
 _CHUNK = 2**18  # numbers that move together; rows of mpmath numbers move alone
-_OF_DIGITS = "beyond ", "level ", "limit only", "no convergence", "critical point"  # or of what is asked for
+_OF_DIGITS = "beyond ", "level ", "limit only", "no convergence", "critical point", "pole"  # or of what is asked for
 _MOST_DIGITS = 800  # a root takes 2 seconds then, and twice the digits eight times as long
 _OUT_OF_RANGE = Outcome(False, "out of range", "feature 1 is beyond float64, all others are there; use dps=")
 _MERGED = Outcome(False, "out of range", "all entries of the sample come to one number of float64; take another unit, "
@@ -76,7 +76,8 @@ class Running:
         known = np.full((2, len(batch.rows)), np.nan, dtype=batch.numbers)  # residuals and errors
         digits = nullcontext() if self.dps is None else at_digits(
             self.dps + GUARD + _hidden_digits(batch.rows) + self.choice.hidden_digits)
-        with digits, nullcontext() if progress is None else reported(progress, batch.name) as tell:
+        telling = nullcontext() if progress is None else reported(progress, batch.name)
+        with np.errstate(under="ignore"), digits, telling as tell:
             targets = self._targets()
             done = set() if self.checkpoint is None else self.checkpoint.restore(batch)
             asked = list(batch.open_rows())
@@ -126,9 +127,9 @@ class Running:
         is_feature = self.shape is not None and len(self.shape) == 1
         found, counted = self._found(rows, targets, index), self._counted(index, targets)
         if self.dps and not counted and any(o.reason.startswith(_OF_DIGITS) for o in found.refusals.values()):
-            digits = max(map(_crowded_digits, rows)) + self.dps  # of the only row
+            digits = min(max(map(_crowded_digits, rows)) + self.dps, _MOST_DIGITS)  # of the only row
             is_quick = self.levels.has_roots and self.levels.is_closed(self.application.size - 1)
-            if mpmath.mp.dps < digits <= _MOST_DIGITS and is_quick:
+            if mpmath.mp.dps < digits and is_quick:
                 with at_digits(digits):
                     found = self._found(rows, self._targets(), index)
         for r, outcome in counted.items():
@@ -190,7 +191,8 @@ class Running:
         if self.shape is None:
             for r, mean in means.items() if feels_none else ():
                 middle[r] += float(mean - sum(map(Fraction, rows[r].tolist())) / rows.shape[1])  # taken off before
-            found = replace(found, values=found.values + middle) if middle.any() else found
+            with np.errstate(invalid="ignore"):  # of a NaN in an object array, again
+                found = replace(found, values=found.values + middle) if middle.any() else found
             return found if self.dps else _without_merged(rows, found)
         if (leading := self.choice.leading) is None:
             return found
@@ -260,7 +262,8 @@ def batch_of(choice: Choice, name: str, samples: Any, axis: SampleAxis, dps: int
     batch = Batch.of(name, samples, axis, dps is not None, choice.filter_ndim,
                      centred=lambda grid: centred and (choice.feels_no_shift or (
                          dps is None and choice.feel_no_offset(grid))),
-                     interval=None if name == "denormalize" else choice.interval, waves=choice.has_waves)
+                     interval=None if name == "denormalize" else choice.interval, waves=choice.has_waves,
+                     differences=choice.feel_differences)
     if choice.is_of_sets and name == "transform":
         batch.double()
     count = choice.n_coordinates

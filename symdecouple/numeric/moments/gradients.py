@@ -129,7 +129,7 @@ def _fill(
 
 def _fill_long(row: FloatArray, order: int, goal: Sequence[float], values: FloatArray, slopes: FloatArray) -> bool:
     """The same from order 4 on for one long row, by its bins; False where the entries are to tell."""
-    few = LongRow.of(row, is_falling=bool(values[2] < 0))
+    few = LongRow.of(row, goal[3], is_falling=bool(values[2] < 0))
     if few is None:
         return False
     ladder, refused, found = _above_three(few.values, order, goal, few.share)

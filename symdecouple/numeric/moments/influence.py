@@ -123,7 +123,7 @@ def decoupled_influences(rows: NDArray[Any], order: int, goal: Sequence[float], 
 
 def _fill_long(row: FloatArray, order: int, goal: Sequence[float], values: FloatArray, psi: FloatArray) -> bool:
     """Orders from 4 on of one long row, by its bins; False where the entries are to tell."""
-    few = LongRow.of(row, is_falling=bool(values[2] < 0))
+    few = LongRow.of(row, goal[3], is_falling=bool(values[2] < 0))
     if few is None or (ladder := climb(few.values, order, goal, weights=few.share, store=True)).refusals:
         return False
     values[3:] = ladder.moments[4:, 0]

@@ -45,11 +45,12 @@ class LongRow(NamedTuple):
     used: IntArray
 
     @classmethod
-    def of(cls, row: FloatArray, *, is_falling: bool) -> LongRow | None:
-        """Of a row (N,), finite, with two values at least; None where it has few."""
+    def of(cls, row: FloatArray, target: float, *, is_falling: bool) -> LongRow | None:
+        """Of a row (N,), finite, with two values at least; None where it has few, or the bins lose the way to the
+        skewness `target`."""
         bins = filled(row, float(row.min()), float(row.max()), is_falling=is_falling)
         matrix, used = bins.matrix(), bins.used()
-        if matrix.weights is None or matrix.values.shape[1] < _FEW:
+        if matrix.weights is None or matrix.values.shape[1] < _FEW or not bins.resolves(target):
             return None
         points = bins.frame.numbers(used, chebyshev_points(_POINTS)[None]).reshape(1, -1)
         share = np.append(matrix.weights[0] / matrix.weights.sum(), np.full(points.size, _UNSEEN))
