@@ -109,7 +109,7 @@ def orthogonality(plan: Plan, samples: Any, *, axis: SampleAxis = "last", names:
         choices = ", ".join(map(repr, get_args(OnRefusal)))
         raise InvalidInput(f"on_refusal={on_refusal!r} was given, one of {choices} is expected")
     called = _called(plan, names)
-    batch = Batch.of("orthogonality", samples, axis, False, plan.features.filter_ndim)
+    batch = Batch.of("orthogonality", samples, axis, False, plan.features.filter_ndim, differences=lambda _: True)
     size = len(plan.features)
     degrees = np.full((3, len(batch.rows), size, size), np.nan)
     refusals: dict[int, Outcome] = {}
@@ -121,7 +121,8 @@ def orthogonality(plan: Plan, samples: Any, *, axis: SampleAxis = "last", names:
                                       strict=True):
             out[part.start + fine] = deviations(first, second)
         refusals |= {part.start + i: outcome for i, outcome in enumerate(found.outcomes) if not outcome.ok}
-    answer = Answer("orthogonality", batch.shape, refusals, frames=3)
+    answer = Answer("orthogonality", batch.shape, {**refusals, **batch.barred}, frames=3)
+    degrees[:, list(batch.barred)] = np.nan
     degrees = degrees.reshape(3, *batch.shape, size, size)
     is_named = names is not None or plan.features.is_named
     result = _result(called, is_named, degrees, answer.outcomes())
@@ -287,11 +288,12 @@ class _Found(NamedTuple):
 
 
 def _gradients(plan: Plan, rows: FloatArray, grid: tuple[int, ...]) -> _Found:
-    samples = rows.reshape(-1, *grid)
+    samples = rows.reshape(len(rows), *grid)
     gradients, told = plan.gradients(samples, on_refusal="return")
     decoupled = gradients.reshape(len(rows), len(plan.features), rows.shape[-1])
     outcomes = list(told)
-    fine = _computed(outcomes)
+    if not len(fine := _computed(outcomes)):
+        return _Found(np.full_like(decoupled, np.nan), decoupled, outcomes)
     directions = gradient_directions(plan.features).on(grid)
     original = np.full_like(decoupled, np.nan)
     original[fine], determined = directions(rows[fine])

@@ -114,6 +114,10 @@ class Choice:
         if path not in ("auto", "narrow") and not self._is_covered(len(features)):
             self.closed(self._last)  # refused now where there is none; else made when it is needed
 
+    def feel_differences(self, grid: tuple[int, ...]) -> bool:
+        """Tell whether some feature feels no offset of samples on a grid, beside others that do."""
+        return 0 not in grid and any(feels_no_offset(f, grid) for f in self.features)
+
     def feel_no_offset(self, grid: tuple[int, ...]) -> bool:
         """Tell whether no feature feels an offset of samples on a grid; where a mean does, `feels_no_shift` tells."""
         if 0 in grid:

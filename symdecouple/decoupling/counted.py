@@ -23,13 +23,13 @@ from sympy import oo
 
 from symdecouple.decoupling.choice import Choice
 from symdecouple.decoupling.precise import Precise
-from symdecouple.decoupling.progress import reported
+from symdecouple.decoupling.progress import Progress, reported
 from symdecouple.decoupling.routes.moments import MomentRoute
 from symdecouple.errors import InvalidInput, Outcome, UnsupportedExpression
 from symdecouple.language.precision import at_digits
 from symdecouple.numeric.moments.out_of_reach import by_rounding
 from symdecouple.numeric.moments.ties import has_merged, unreachable_as_given
-from symdecouple.numeric.samples.batch import Answer, NanPolicy, as_rows, raise_on_nan, reduce_rows
+from symdecouple.numeric.samples.batch import Answer, NanPolicy, OnRefusal, as_rows, raise_on_nan, reduce_rows
 from symdecouple.numeric.samples.exact_means import put_exact
 from symdecouple.numeric.samples.intake import Numbers, missing_entries, take_numbers
 from symdecouple.numeric.samples.matrix import EMPTY
@@ -39,7 +39,7 @@ from symdecouple.tables.grouped import Arguments, by_groups
 from symdecouple.tables.groups import Groups
 from symdecouple.tables.row_functions import Axes, Call, Form, Make, Piece
 
-__all__ = ["AXES", "moments_at_once", "with_weights", "without_masked"]
+__all__ = ["AXES", "as_statistics", "moments_at_once", "with_weights", "without_masked"]
 
 AXES: dict[str, Axes] = {"transform": "rows", "gradients": "slopes"}  # all others have those of the samples
 
@@ -50,7 +50,6 @@ _MOST = 2**20  # entries that a sample may be repeated to
 _NO_COUNTS = Outcome(False, "weights are no counts", "these features, or what is asked of them, take weights as "
                      "counts: whole numbers, or multiples of one, that add up to 2**20 of it at most; moments take any "
                      "weights in transform, normalize and gradients")
-_BEYOND = Outcome(False, "out of range", "a feature is beyond float64; change the unit of the sample")
 
 
 def without_masked(method: Callable[..., Any], plan: Any, samples: Any, nan_policy: NanPolicy, *arguments: Any,
@@ -95,13 +94,7 @@ def with_weights(method: Callable[..., Any], plan: Any, samples: Any, weights: A
         route = moments_at_once(choice, given.array.shape[axes[0]])
     rows = as_rows(given.array, axes)
     if route is not None and name == "transform":
-        with reported(options.get("progress"), name) as tell:
-            found = reduce_rows(
-                name, samples, partial(route.standardized, targets=choice.floats), axis=axes, nan_policy=nan_policy,
-                weights=weights, on_refusal=on_refusal, columns=route.count, after=partial(_as_features, route, choice))
-            if tell is not None:
-                tell(len(rows), len(rows))
-        return found
+        return as_statistics(choice, route, samples, axes, on_refusal, options.get("progress"), nan_policy, weights)
     hidden = None if given.masked is None else as_rows(given.masked, axes)
     answer = Answer(name, _others(given.array.shape, axes), frames=4)
     with np.errstate(all="ignore"):
@@ -127,6 +120,8 @@ def with_weights(method: Callable[..., Any], plan: Any, samples: Any, weights: A
         for which, matrix in some.matrices(open_):
             assert matrix.weights is not None
             here = np.asarray(matrix.values, dtype=np.float64)
+            if lead or level == 1:  # which feel the unit
+                here = np.ldexp(here, -some.lifts[which][:, None])
             if name == "gradients":
                 values, lacking = route.weighed_gradients(here, matrix.weights, choice.floats)
             elif level:
@@ -142,6 +137,20 @@ def with_weights(method: Callable[..., Any], plan: Any, samples: Any, weights: A
         if tell is not None:
             tell(len(rows), len(rows))
     return answer.deliver(_in_place(np.moveaxis(out, 1, -1), given, axes), on_refusal)
+
+
+def as_statistics(choice: Choice, route: MomentRoute, samples: Any, axes: tuple[int, ...], on_refusal: OnRefusal,
+                  progress: Progress | None = None, nan_policy: NanPolicy = "propagate", weights: Any = None) -> Any:
+    """Decoupled moments on the road of `stats`: of exact numbers before they are rounded, and of weighed ones."""
+    with reported(progress, "transform") as tell:
+        found = reduce_rows(
+            "transform", samples, partial(route.standardized, targets=choice.floats), axis=axes, nan_policy=nan_policy,
+            weights=weights, on_refusal=on_refusal, columns=route.count, frames=6,
+            after=partial(_as_features, route, choice))
+        if tell is not None:
+            count = np.size((found[0] if on_refusal == "return" else found)[..., 0])
+            tell(count, count)
+    return found
 
 
 def moments_at_once(choice: Choice, n_samples: int) -> MomentRoute | None:
@@ -161,7 +170,10 @@ def _as_features(route: MomentRoute, choice: Choice, answer: Answer, given: Numb
     beyond = np.isinf(values)
     answered = [i for i in range(len(values)) if i not in answer.refusals]
     beyond[answered] |= np.isnan(values[answered])
-    answer.refusals |= {i: _BEYOND for i in np.flatnonzero(beyond.any(axis=1)).tolist()} | answer.refusals
+    for i in np.flatnonzero(beyond.any(axis=1)).tolist():
+        name = choice.features[int(beyond[i].argmax())].name
+        answer.refusals.setdefault(i, Outcome(False, "out of range", f"{name}: its value is beyond float64; change the "
+                                              "unit of the sample"))
     answer.values[:] = np.where(beyond, np.nan, values)
 
 

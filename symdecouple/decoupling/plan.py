@@ -334,7 +334,8 @@ class Plan(Matching):
             return replace(intervals_of_any(self.choice, n_samples), names=self.names)
         batch = batch_of(self.choice, "attainable", samples, axis, None, centred=self.choice.moments is not None)
         values, _ = self.transform(samples, axis=axis, on_refusal="return")
-        return replace(intervals_of_rows(self.choice, batch, values), names=self.names)
+        with np.errstate(under="ignore"):
+            return replace(intervals_of_rows(self.choice, batch, values), names=self.names)
 
     @overload
     def transfer(self, source: Any, target: Any, *, axis: SampleAxis = ..., channel_axis: int | None = ...,

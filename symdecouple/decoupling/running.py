@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from symdecouple.decoupling.application import Application
 from symdecouple.decoupling.checkpoint import Checkpoint
 from symdecouple.decoupling.choice import Choice
-from symdecouple.decoupling.counted import AXES, moments_at_once, with_weights, without_masked
+from symdecouple.decoupling.counted import AXES, as_statistics, moments_at_once, with_weights, without_masked
 from symdecouple.decoupling.offsets import middles
 from symdecouple.decoupling.precise import Precise
 from symdecouple.decoupling.progress import Portioned, Progress, reported
@@ -34,7 +34,7 @@ from symdecouple.numeric.perturbing import Perturbation, RefusedRow, tried_again
 from symdecouple.numeric.samples.batch import SINGLE, NanPolicy, OnRefusal
 from symdecouple.numeric.samples.intake import check_choice, fractions_of, is_elsewhere, library_of, plan_elsewhere
 from symdecouple.numeric.samples.kinds import GivesRows, P
-from symdecouple.numeric.samples.matrix import SampleMatrix, taken
+from symdecouple.numeric.samples.matrix import taken
 from symdecouple.numeric.samples.vectors import Batch, SampleAxis, widened
 from symdecouple.tables.labelled import answer
 from symdecouple.tables.row_functions import Form, Make, Piece
@@ -43,7 +43,7 @@ __all__ = ["GUARD", "Compute", "Running", "answered", "batch_of", "leaves_out_ma
 
 GUARD = 15  # digits beyond those asked for, which the levels of a plan may lose
 _CHUNK = 2**18  # numbers that move together; rows of mpmath numbers move alone
-_OF_DIGITS = "beyond ", "level ", "limit only", "no convergence", "critical point"  # or of what is asked for
+_OF_DIGITS = "beyond ", "level ", "limit only", "no convergence", "critical point", "pole"  # or of what is asked for
 _MOST_DIGITS = 800  # a root takes 2 seconds then, and twice the digits eight times as long
 _OUT_OF_RANGE = Outcome(False, "out of range", "feature 1 is beyond float64, all others are there; use dps=")
 _MERGED = Outcome(False, "out of range", "all entries of the sample come to one number of float64; take another unit, "
@@ -77,7 +77,7 @@ class Running:
         known = np.full((2, len(batch.rows)), np.nan, dtype=batch.numbers)  # residuals and errors
         digits = nullcontext() if self.dps is None else at_digits(
             self.dps + GUARD + _hidden_digits(batch.rows) + self.choice.hidden_digits)
-        with digits, reported(progress, batch.name) as tell:
+        with np.errstate(under="ignore"), digits, reported(progress, batch.name) as tell:
             targets, done = self._targets(), np.zeros(len(batch.rows), dtype=np.bool_)
             if self.checkpoint is not None:
                 done[self.checkpoint.restore(batch)] = True
@@ -92,6 +92,7 @@ class Running:
                     if self.checkpoint is not None and (is_end or portioned.is_due()):
                         self.checkpoint.keep(batch, done)
                     portioned.tell(int(done.sum()), is_end)
+            self._as_statistics()
             result = batch.result(self.shape)
         if self.dps:
             with at_digits(self.dps), np.errstate(invalid="ignore"):  # NumPy tells of a NaN in an object array
@@ -100,22 +101,35 @@ class Running:
                 result = Precise.of(rounded, self.dps, *(each.reshape(batch.shape)[()] for each in known))
         return batch.deliver(result, on_refusal)
 
+    def _as_statistics(self) -> None:
+        """Ask `stats` for moments of exact numbers that float64 rounds too much: it sees them before they are rounded.
+        """
+        batch, exact, route = self.batch, self.batch.unrounded, None
+        which = np.array(sorted(batch.means.keys() & batch.refusals.keys()), dtype=np.intp)
+        if which.size and exact is not None and batch.name == "transform" and not self.dps and not self.perturbation:
+            route = moments_at_once(self.choice, exact.shape[1])
+        if route is None or exact is None:
+            return
+        values, outcomes = as_statistics(self.choice, route, exact[which], (1,), "return")
+        batch.put_all(which, values)
+        for i, outcome in zip(which.tolist(), outcomes, strict=True):
+            batch.refusals.pop(i)
+            batch.refusals |= {} if outcome.ok else {i: outcome}
+
     def _portion(self, index: Array, targets: Sequence[Any]) -> Array:
         """Answer some rows, and return their residuals and errors; nothing else of what was computed is left."""
         batch, rows = self.batch, taken(self.batch.rows, index)
         is_feature = self.shape is not None and len(self.shape) == 1
         found, counted = self._found(rows, targets, index), self._counted(index, targets)
         if self.dps and not counted and any(o.reason.startswith(_OF_DIGITS) for o in found.refusals.values()):
-            digits = max(map(_crowded_digits, rows)) + self.dps  # of the only row
+            digits = min(max(map(_crowded_digits, rows)) + self.dps, _MOST_DIGITS)  # of the only row
             is_quick = self.levels.has_roots and self.levels.is_closed(self.application.size - 1)
-            if mpmath.mp.dps < digits <= _MOST_DIGITS and is_quick:
+            if mpmath.mp.dps < digits and is_quick:
                 with at_digits(digits):
                     found = self._found(rows, self._targets(), index)
         for r, outcome in counted.items():
             found.values[r][0 if self.shape is None else 3:] = mpmath.nan if self.dps else np.nan
             found.refusals[r] = outcome
-        if batch.name == "transform":
-            self._by_given_ties(found, index, targets, counted)
         kept = np.full((2, len(index)), np.nan, dtype=batch.numbers)
         kept[0], kept[1] = found.residual, found.error
         batch.put_all(index, found.values)
@@ -141,20 +155,6 @@ class Running:
         target = moments.coordinates(targets[:3])[2]
         which = [r for r, i in enumerate(index.tolist()) if is_real(target) and (self.dps or i in self.batch.means)]
         return {which[r]: why for r, why in unreachable_rows(exact[index[which]], target).items()} if which else {}
-
-    def _by_given_ties(self, found: Answers, index: Array, targets: Sequence[Any], counted: dict[int, Outcome]) -> None:
-        """Put in the fourth decoupled moment of rows whose third level only the ties that rounding made forbid."""
-        route = moments_at_once(self.choice, self.batch.rows.shape[-1]) if found.refusals and not self.dps else None
-        if route is None or route.count < 4 or self.batch.unrounded is None:
-            return
-        for r in found.refusals.keys() - counted.keys():
-            if (i := int(index[r])) in self.batch.means and np.isnan(found.values[r, 3]):
-                row = self.batch.unrounded[i]
-                low, high = (np.array([np.count_nonzero(row == end)]) for end in (row.min(), row.max()))
-                asked = route.standardized(SampleMatrix.of(self.batch.rows[i : i + 1], (low, high)), targets).values
-                found.values[r, 3] = route.features_of(asked, targets)[0, 3]
-                if route.count == 4 and np.isfinite(found.values[r, 3]):
-                    del found.refusals[r]
 
     def _once_more(self, perturbation: Perturbation, index: Array, again: dict[int, RefusedRow],
                    targets: Sequence[Any], kept: Array) -> None:
@@ -186,7 +186,8 @@ class Running:
         if self.shape is None:
             for r, mean in means.items() if feels_none else ():
                 middle[r] += float(mean - sum(map(Fraction, rows[r].tolist())) / rows.shape[1])  # taken off before
-            found = replace(found, values=found.values + middle) if middle.any() else found
+            with np.errstate(invalid="ignore"):  # of a NaN in an object array, again
+                found = replace(found, values=found.values + middle) if middle.any() else found
             return found if self.dps else _without_merged(rows, found)
         if (leading := self.choice.leading) is None:
             return found
@@ -272,7 +273,8 @@ def batch_of(choice: Choice, name: str, samples: Any, axis: SampleAxis, dps: int
     batch = Batch.of(name, samples, axis, dps is not None, choice.filter_ndim,
                      centred=lambda grid: centred and (choice.feels_no_shift or (
                          dps is None and choice.feel_no_offset(grid))),
-                     interval=None if name == "denormalize" else choice.interval, waves=choice.has_waves)
+                     interval=None if name == "denormalize" else choice.interval, waves=choice.has_waves,
+                     differences=choice.feel_differences)
     if choice.is_of_sets and name == "transform":
         batch.double()
     count = choice.n_coordinates

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,12 +21,13 @@ from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput
 from symdecouple.numeric.samples.batch import FloatArray, NanPolicy
-from symdecouple.numeric.samples.intake import Numbers, fractions_of, is_exact_in_float64, take_numbers
+from symdecouple.numeric.samples.intake import Numbers, fractions_of, is_exact_in_float64, nearest, take_numbers
 
 __all__ = ["Number", "Piece", "chunks_of", "numbers_of", "pieces_of", "refuse_missing"]
 
 PIECE = 2**18  # numbers that are looked at together: what is made beside a chunk does not grow with it
 _CHUNK = 2**20  # numbers of an array that make a chunk
+_LEAST = Fraction(2) ** -900  # of the range of exact numbers, and inversely: the smallest differences have their digits
 
 Number: TypeAlias = int | float | Fraction
 
@@ -109,12 +111,11 @@ def pieces_of(chunk: Any, nan_policy: NanPolicy) -> Iterator[tuple[Piece | None,
     if nan_policy == "raise":
         refuse_missing(array)
     for i in range(0, len(array), PIECE):
-        yield _piece(array[i : i + PIECE])
+        part = array[i : i + PIECE]
+        yield from _of_objects(part) if part.dtype.kind == "O" else [_piece(part)]
 
 
 def _piece(part: NDArray[Any]) -> tuple[Piece | None, int, int]:
-    if part.dtype.kind == "O":
-        return _of_objects(part)
     if part.dtype.kind in "iu":
         return _of_integers(part), 0, 0
     values = part.astype(np.float64)
@@ -141,20 +142,24 @@ def _of_integers(part: NDArray[Any]) -> Piece:
     return Piece(above.astype(np.float64), low, low, high, *counts, total)
 
 
-def _of_objects(part: NDArray[Any]) -> tuple[Piece | None, int, int]:
-    """Fraction, Decimal and the like, exactly: slow, as they are."""
+def _of_objects(part: NDArray[Any]) -> Iterator[tuple[Piece | None, int, int]]:
+    """Fraction, Decimal and the like, exactly: slow, as they are; each by itself where float64 lacks differences."""
     special = [v for v in part.tolist() if isinstance(v, float) and not math.isfinite(v)]
     rest = np.array([v for v in part.tolist() if not (isinstance(v, float) and not math.isfinite(v))], dtype=object)
     numbers = fractions_of(rest)
     if numbers is None:
         raise InvalidInput(f"a chunk of {type(rest[0]).__name__} was given, finite real numbers are expected")
     missing = sum(map(math.isnan, special))
+    yield None, missing, len(special) - missing
     if not numbers:
-        return None, missing, len(special) - missing
+        return
     low, high, middle = min(numbers), max(numbers), sorted(numbers)[len(numbers) // 2]
-    values = np.array([float(v - middle) for v in numbers])
-    return (Piece(values, middle, low, high, numbers.count(low), numbers.count(high)), missing,
-            len(special) - missing)
+    if low == high or _LEAST <= high - low <= 1 / _LEAST:
+        values = np.array([nearest(v - middle) for v in numbers])
+        yield Piece(values, middle, low, high, numbers.count(low), numbers.count(high)), 0, 0
+        return
+    for value, count in Counter(numbers).items():
+        yield Piece(np.zeros(count), value, value, value, count, count), 0, 0
 
 
 def _at_ends(values: NDArray[Any], low: Any, high: Any) -> tuple[int, int]:

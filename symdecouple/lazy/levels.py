@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import Outcome
-from symdecouple.lazy.measure import Measure
+from symdecouple.lazy.measure import CROWDED, Measure
 from symdecouple.lazy.state import MomentState
 from symdecouple.numeric.moments.bins import BinFrame
 from symdecouple.numeric.moments.levels import standardized_reference
@@ -28,7 +28,7 @@ from symdecouple.numeric.moments.moment_path import FINE, follow
 from symdecouple.numeric.moments.skewness_root import UNRESOLVED, find_roots
 from symdecouple.numeric.moments.ties import why_unreachable
 from symdecouple.numeric.samples.batch import FloatArray
-from symdecouple.numeric.samples.intake import is_exact_in_float64, take_numbers
+from symdecouple.numeric.samples.intake import exact, is_exact_in_float64, nearest, take_numbers
 
 __all__ = ["VectorLevel", "level_of"]
 
@@ -89,7 +89,7 @@ class VectorLevel:
         if self.refused is not None or not x.size:
             return np.full(x.shape, np.nan, dtype=kind)
         with np.errstate(all="ignore"):
-            z = self._moved(x.astype(np.float64) if x.dtype.kind in "fO" else x)
+            z = self._moved(x.astype(np.float64) if x.dtype.kind == "f" else x)
         found: NDArray[Any] = z.astype(kind)
         return found if masked is None else np.ma.masked_array(found, masked)
 
@@ -109,7 +109,11 @@ class VectorLevel:
 
 
 def less(x: NDArray[Any], point: Fraction, exponent: int) -> FloatArray:
-    """(x - point)/2^exponent, without loss beside an offset, and for integers of 64 bits."""
+    """(x - point)/2^exponent, without loss beside an offset, for integers of 64 bits and exact numbers too."""
+    if x.dtype.kind == "O":
+        unit, numbers = Fraction(2) ** exponent, map(exact, x.ravel().tolist())
+        apart = [nearest((v - Fraction(point)) / unit) if isinstance(v, Fraction) else v for v in numbers]
+        return np.array(apart, dtype=np.float64).reshape(x.shape)
     if x.dtype.kind in "iu" and x.size and not is_exact_in_float64(x.min(), x.max()):
         whole = math.floor(point)
         wide = x.astype(np.int64 if x.dtype.kind == "i" else np.uint64).view(np.uint64) - np.uint64(whole % 2**64)
@@ -133,7 +137,7 @@ def level_of(state: MomentState, measure: Measure | None, level: int, reference:
         deviation = state.deviation(exponent), exponent
     if known and level > 2 and measure is not None:
         counts = measure.frame.counts
-        refused = why_unreachable(*counts, goal[3])
+        refused = why_unreachable(*counts, goal[3]) or (None if measure.resolves(goal[3]) else CROWDED)
         flow = None if refused is not None else _flow_of(measure, goal[3])
         distance = abs(state.summary().skewness - goal[3])
         if level == 3 and measure.frame.is_two_valued and distance <= _ROUNDING * (1 + abs(goal[3])):

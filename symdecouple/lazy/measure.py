@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+import numpy as np
+
+from symdecouple.errors import Outcome
 from symdecouple.lazy.chunks import pieces_of
 from symdecouple.lazy.state import MomentState
 from symdecouple.numeric.moments.bins import BinFrame, Bins
 from symdecouple.numeric.samples.batch import NanPolicy
 
-__all__ = ["Measure"]
+__all__ = ["CROWDED", "Measure"]
+
+CROWDED = Outcome(False, "beyond float64", "half of the vector is nearer to an end than 2**-64 of its range, which is "
+                  "where chunks are told apart; drop the outliers, or give the vector whole to symdecouple.stats")
 
 
 class Measure(Bins):
@@ -58,4 +64,5 @@ class Measure(Bins):
         for piece, _, _ in pieces_of(chunk, self._nan_policy):
             if piece is not None:
                 ends = piece.at_low * (piece.low == self.frame.low), piece.at_high * (piece.high == self.frame.high)
-                self.add(piece.values, piece.base, ends if piece.base else None)
+                with np.errstate(under="ignore"):
+                    self.add(piece.values, piece.base, ends if piece.base else None)

@@ -48,8 +48,9 @@ from symdecouple.numeric.samples.batch import (
     OnRefusal,
     SampleMatrix,
 )
-from symdecouple.numeric.samples.intake import check_choice
+from symdecouple.numeric.samples.intake import check_choice, nearest
 from symdecouple.numeric.samples.kinds import Outcomes, Quiet, Signal
+from symdecouple.stats.orders import out_of_range
 
 __all__ = ["MomentState"]
 
@@ -118,7 +119,7 @@ class MomentState:
 
     def __repr__(self) -> str:
         lost = f", {self.missing} missing" if self.missing else ""
-        low, high = (_rounded(Fraction(end)) for end in (self.low, self.high)) if self.count else (0, 0)
+        low, high = (nearest(Fraction(end)) for end in (self.low, self.high)) if self.count else (0, 0)
         ends = f" from {low:.10g} to {high:.10g}" if self.count else ""
         return f"MomentState(order={self.order}): {self.count} numbers{ends}{lost}"
 
@@ -134,7 +135,8 @@ class MomentState:
             self.missing += missing
             self.infinite += infinite
             if piece is not None:
-                self._take(self._of(piece))
+                with np.errstate(under="ignore"):
+                    self._take(self._of(piece))
 
     def merge(self, other: MomentState) -> None:
         """Take in what another state has seen.
@@ -229,19 +231,18 @@ class MomentState:
 
     def _moments(self) -> tuple[list[float], Outcome]:
         nothing = [math.nan] * (self.order - 2)
-        mean = _rounded(self.exact_mean())
+        mean = nearest(self.exact_mean())
         if self.low == self.high:
-            why = SINGLE if self.count == 1 else ZERO_VARIANCE
-            return [mean, 0.0, *nothing], Outcome(True) if self.order == 2 else why
+            why = None if self.order == 2 else SINGLE if self.count == 1 else ZERO_VARIANCE
+            return _in_range([mean, 0.0, *nothing], [1] * math.isinf(mean), why)
         unit = self.count << _BITS
         sums = _moved(self._sums, -self._sums[1] // self.count)
-        means, outcome = [total / unit for total in sums], Outcome(True)
-        variance = _rounded(Fraction(sums[2], unit) * Fraction(4) ** self._exponent)
-        if not np.finfo(np.float64).tiny <= variance < math.inf:
-            variance, outcome = math.nan, _OUT_OF_RANGE
+        means = [total / unit for total in sums]
+        variance = nearest(Fraction(sums[2], unit) * Fraction(4) ** self._exponent)
+        has_variance = np.finfo(np.float64).tiny <= variance < math.inf
         deviation = math.sqrt(means[2])
         shape = [means[k] / means[2] ** (k // 2) / (deviation if k % 2 else 1) for k in range(3, self.order + 1)]
-        return [mean, variance, *shape], outcome
+        return _in_range([mean, variance, *shape], [1] * math.isinf(mean) + [2] * (not has_variance), None)
 
     def _refusal(self) -> Outcome | None:
         if self.missing and self.nan_policy == "propagate":
@@ -293,7 +294,7 @@ class MomentState:
         low, high = min(self.low, other.low), max(self.high, other.high)
         exponent = exponent_of(Fraction(high) - Fraction(low))
         place = Fraction(2) ** (_PLACE - exponent)
-        pivot = Fraction(round(mean * place)) / place
+        pivot = Fraction(round(mean * place)) / place if low < high else mean
         mine, others = (state._about(pivot, exponent) for state in (self, other))
         self.at_low = self.at_low * (self.low == low) + other.at_low * (other.low == low)
         self.at_high = self.at_high * (self.high == high) + other.at_high * (other.high == high)
@@ -313,8 +314,11 @@ class MomentState:
         return _moved(scaled, shift.numerator // shift.denominator)
 
 
-_OUT_OF_RANGE = Outcome(False, "out of range", "variance beyond the range of float64, all other orders are there; "
-                        "change the unit of the sample")
+def _in_range(moments: list[float], beyond: list[int], outcome: Outcome | None) -> tuple[list[float], Outcome]:
+    """Leave the orders; NaN where float64 cannot hold one."""
+    for k in beyond:
+        moments[k - 1] = math.nan
+    return moments, out_of_range(beyond, 64, outcome) if beyond else outcome or Outcome(True)
 
 
 def _halved(number: int, times: int) -> int:
@@ -328,10 +332,3 @@ def _moved(sums: tuple[int, ...], shift: int) -> tuple[int, ...]:
         for k in range(len(sums) - 1, i, -1):
             moved[k] += (shift * moved[k - 1]) >> _BITS
     return tuple(moved)
-
-
-def _rounded(value: Fraction) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf

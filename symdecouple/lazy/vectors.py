@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from symdecouple.errors import InvalidInput, Outcome
-from symdecouple.lazy.measure import Measure
+from symdecouple.lazy.measure import CROWDED, Measure
 from symdecouple.lazy.state import MomentState
 from symdecouple.numeric.moments.levels import (
     HIGHEST,
@@ -110,6 +110,8 @@ def decoupled_of(state: MomentState, measure: Measure | None, asked: Asked) -> t
     if measure is not None:
         counts = measure.frame.counts
         why = None if measure.frame.is_two_valued else why_unreachable(*counts, goal[3] if order > 3 else 0.0)
+        if why is None:
+            why = None if measure.resolves(goal[3] if order > 3 else 0.0) else CROWDED
         if why is None:
             if asked.name == "orthokurtosis":
                 answer = orthokurtosis_rows(measure.matrix())

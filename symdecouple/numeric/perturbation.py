@@ -24,6 +24,8 @@ from symdecouple.errors import InvalidInput, Outcome, Refused
 from symdecouple.numeric.energies.eigenvalues import EPS
 from symdecouple.numeric.energies.frequencies import Grid
 from symdecouple.numeric.samples.batch import FloatArray
+from symdecouple.numeric.samples.intake import exact, take_numbers
+from symdecouple.numeric.samples.vectors import as_floats
 
 __all__ = ["Perturbed", "both_perturbations", "quantisation_step", "ramp_perturbation", "spectral_perturbation"]
 
@@ -83,16 +85,22 @@ def quantisation_step(samples: ArrayLike) -> float:
     >>> quantisation_step([0.25, 1.0, 2.5]), quantisation_step(np.array([3, 9])), quantisation_step([0.1, 0.4, 0.6])
     (0.75, 1.0, 0.1)
     """
-    given = np.asarray(samples)
-    signal = _signal(given)
+    given = _taken(samples)
     if given.dtype.kind in "iub":
         return 1.0
+    signal = _signal(samples)
     exponent = int(np.frexp(np.abs(signal).max())[1])  # lengths and their squares stay in range
+    with np.errstate(over="ignore", under="ignore"):
+        return _step_of(signal, exponent, float(np.finfo(given.dtype if given.dtype.kind == "f" else np.float64).eps))
+
+
+def _step_of(signal: FloatArray, exponent: int, rounding: float) -> float:
+    """The step of a signal in a unit 2^exponent, known to so much of its largest value."""
     levels = np.unique(np.ldexp(signal, -exponent))
     gaps, distances = np.diff(levels), levels[1:] - levels[0]
     if not len(gaps):
         raise _no_step("all samples are equal")
-    rounding = float(np.finfo(given.dtype if given.dtype.kind == "f" else np.float64).eps) * np.abs(levels).max()
+    rounding *= float(np.abs(levels).max())
     spread = levels[-1] - levels[0]
     finest = max(spread / _MOST_LEVELS, 16 * rounding)
     found = _common_step(np.unique(np.concatenate([gaps, distances])), 4 * rounding, finest)
@@ -311,13 +319,31 @@ def _ramp(signal: FloatArray, seed: int) -> FloatArray:
 
 
 def _signal(samples: ArrayLike) -> FloatArray:
-    given = np.asarray(samples)
-    if given.dtype.kind not in "fiub" or given.size == 0 or given.ndim == 0:
-        raise InvalidInput(f"one signal of real numbers is expected, got type {given.dtype} and shape {given.shape}")
-    signal = given.astype(np.float64)
+    given = _taken(samples)
+    signal = as_floats(given)
     if not np.isfinite(signal).all():
-        raise InvalidInput("the signal holds nan or infinite values; mend them first")
+        raise InvalidInput("the signal holds nan or infinite values, or some beyond float64; mend them first")
+    if given.dtype.kind in "iuO" and given.dtype.itemsize > 4:
+        distinct = len(np.unique(given)) if given.dtype.kind != "O" else len(set(map(exact, given.ravel().tolist())))
+        if len(np.unique(signal)) < distinct:
+            raise InvalidInput("some values of the signal differ and are one number of float64; take the mean out")
     return signal
+
+
+def _taken(samples: Any) -> NDArray[Any]:
+    """The numbers that were given, or booleans."""
+    if np.ma.is_masked(samples):
+        raise InvalidInput("the signal has masked entries, and its values and frequencies are those of all; fill them")
+    given = np.asarray(samples) if _are_flags(samples) else take_numbers(samples).array
+    if given.size == 0 or given.ndim == 0:
+        raise InvalidInput(f"one signal of real numbers is expected, got type {given.dtype} and shape {given.shape}")
+    return given
+
+
+def _are_flags(samples: Any) -> bool:
+    if isinstance(samples, list | tuple):
+        return bool(samples) and all(map(_are_flags, samples))
+    return isinstance(samples, bool) or getattr(samples, "dtype", None) == np.bool_
 
 
 def _step(samples: ArrayLike, step: float | None) -> float:
@@ -331,7 +357,10 @@ def _step(samples: ArrayLike, step: float | None) -> float:
 def _ramped(samples: ArrayLike, step: float | None, seed: int, share: float) -> tuple[FloatArray, float, FloatArray]:
     """Return a signal, its step, and distinct values: a ramp is added that takes a share of the step."""
     signal, width = _signal(samples), _step(samples, step)
-    values = signal + share * width * _ramp(signal, seed)
+    with np.errstate(over="ignore", under="ignore"):
+        values = signal + share * width * _ramp(signal, seed)
+    if not np.isfinite(values).all():
+        raise Refused(f"levels inside a quantisation step of {width:.3g} go beyond float64; change the unit")
     if len(np.unique(values)) < values.size:
         raise Refused(f"{values.size} levels inside a quantisation step of {width:.3g} are too fine for float64 at "
                       f"values up to {np.abs(signal).max():.3g}; take the mean out, or fewer samples")

@@ -117,7 +117,7 @@ class Orders:
             beyond[:, 1] |= varies & (values[:, 1] < info.tiny)  # below, digits are missing
         for i in np.flatnonzero(beyond.any(axis=1)).tolist():
             orders = (np.flatnonzero(beyond[i]) + 1).tolist()
-            answer.refusals[i] = _out_of_range(orders, info.bits, answer.refusals.get(i))
+            answer.refusals[i] = out_of_range(orders, info.bits, answer.refusals.get(i))
         values[beyond] = np.nan
         answer.values = values
 
@@ -127,7 +127,7 @@ def _with_variation(kernel: Kernel, matrix: SampleMatrix) -> RowValues:
     return RowValues(np.column_stack([found.values, matrix.low < matrix.high]), found.refusals)
 
 
-def _out_of_range(orders: list[int], bits: int, before: Outcome | None) -> Outcome:
+def out_of_range(orders: list[int], bits: int, before: Outcome | None) -> Outcome:
     """Beside what was to be said of the sample before."""
     which = ", ".join({1: "mean", 2: "variance"}.get(k, f"order {k}") for k in orders)
     wider = " or give float64 values" if bits < 64 else ""

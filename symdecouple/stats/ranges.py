@@ -239,7 +239,7 @@ _LOST = Outcome(False, "beyond float64", "the ends are lost in rounding: shares 
 
 def _whole(a: Any, name: str, weights: Any) -> int | None:
     """N, where that is given."""
-    if np.ndim(a):
+    if isinstance(a, list | tuple) or np.ndim(a):
         return None
     expected = "a whole number N of 2 or more, or an array of samples, is expected"
     try:

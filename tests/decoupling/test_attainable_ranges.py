@@ -287,3 +287,21 @@ def test_contradictions(features: sd.FeatureSet, values: list, said: str) -> Non
 ])
 def test_what_holds_together_passes(features: sd.FeatureSet, values: list) -> None:
     check_attainable(features, reference_values(features, values))
+
+
+@pytest.mark.parametrize("plan", [
+    sd.decouple(raw_moments(4)), sd.decouple(second_order_moments(BANK[:2])),
+    sd.decouple([Mean(x), Mean(exp(x))], [0, 1.5])], ids=["moments", "energies", "others"])
+def test_samples_without_entries_have_no_interval(plan: sd.Plan) -> None:
+    for samples in ([], np.empty((3, 0)), np.empty((0, 0)), np.empty((0, 4)), [1.0], np.full((2, 5), np.nan)):
+        found = plan.attainable(samples)
+        assert found.low.shape == (*np.shape(samples)[:-1], len(plan.features)) and np.isnan(found.low).all()
+        angles, _ = sd.analysis.orthogonality(plan, samples, on_refusal="return")
+        assert np.isnan(angles.decoupled.degrees).all()
+
+
+def test_a_way_to_the_end_of_float64_is_silent() -> None:
+    box = sd.Feature.from_callable(lambda y: np.mean(y**4, axis=-1), lambda y: 4 * y**3 / y.shape[-1], "fourth")
+    with np.errstate(over="raise", under="raise"):
+        for sample in ([1.7e308, -1.7e308, 1e308, 5.0], [5e-324, 1e-323, 0, 2e-323]):
+            sd.decouple([Mean(x), box], [0, 3]).attainable(sample)

@@ -109,3 +109,11 @@ def test_targets_beyond_all_samples_are_refused_without_warnings(path: Any) -> N
             assert outcome.ok or np.isnan(found).all()
         for call in (waves.transform, waves.gradients, waves.normalize):
             assert call([1e308, -1e308, 1e300, 5, 1e308, 3], on_refusal="return")[1][0].reason == "out of range"
+
+
+@pytest.mark.parametrize("row", [[0.1, 0.2, 0.35, 0.7, 1e140], [1e-71, 1.3e-34, 5e-66, 1.5e-18]], ids=str)
+def test_far_outliers_have_the_answer_of_float64(row: list[float]) -> None:
+    expected = orthokurtosis(row, 700)
+    value = PLAN.transform(row, dps=20, on_refusal="raise")[3]
+    assert abs(value - expected) < mpmath.mpf(10) ** -19 * expected
+    assert PLAN.transform(row, on_refusal="raise")[3] == pytest.approx(float(expected), rel=1e-12)

@@ -1,12 +1,14 @@
 """What denormalization is asked for: how many values, and of samples that are normalized."""
 
+import warnings
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 from sympy import log, sqrt
 
-from symdecouple import FeatureSet, Group, InvalidInput, Mean, RefusalWarning, decouple, x
+from symdecouple import FeatureSet, Filter, Group, InvalidInput, Mean, RefusalWarning, decouple, x
 from symdecouple.families.moments import raw_moments
 
 SAMPLE = np.array([1.0, 2, 3, 5])
@@ -113,3 +115,13 @@ def test_single_precision_counts_as_normalized() -> None:
 def test_values_that_do_not_fit(values: Any) -> None:
     with pytest.raises(InvalidInput, match="values"):
         TWO.denormalize(TWO.normalize(SAMPLE), values)
+
+
+def test_what_is_refused_far_from_zero_in_many_digits_is_silent() -> None:
+    """The offset that these features do not feel is put back beside numbers that are missing."""
+    plan = decouple([Mean(Filter([-1, 0, 1])(x) ** 2), Mean(Filter([-1, 2, -1])(x) ** 2)])
+    at = plan.normalize([Fraction(v) for v in (229, 163, 151, 100, 173, 104, 133, 177)], dps=25)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        values, (outcome,) = plan.denormalize(at, [0, 0], dps=25, on_refusal="return")
+    assert not outcome.ok and all(v != v for v in values)

@@ -300,6 +300,60 @@ def test_what_comes_to_one_number_is_not_said_to_be_tied() -> None:
     assert abs(sd.stats.orthokurtosis(sample) - float(PLAN.transform(sample, dps=50)[3])) < 1e-13
 
 
+@pytest.mark.parametrize("path", ["auto", "broad"])
+def test_what_is_missing_is_so_in_many_digits(path: Any) -> None:
+    """Of Decimal, a signal too, which raises where it is compared; what is no number is named."""
+    plan = sd.decouple(raw_moments(3), path=path)
+    for value in (Decimal("sNaN"), Decimal("NaN"), mpmath.nan, sp.nan, float("nan")):
+        for dps in (None, 20):
+            _, (outcome,) = plan.transform([value, *map(Decimal, (1, 2, 5))], dps=dps, on_refusal="return")
+            assert outcome.reason == "nan in the input"
+    pd = pytest.importorskip("pandas")
+    for dps in (None, 20):
+        with pytest.raises(sd.InvalidInput, match="real numbers are expected"):
+            plan.transform([pd.NA, 1.0, 2.0, 5.0], dps=dps)
+
+
+AWAY = {
+    "Fraction": [Fraction(2**60 + k) for k in STEPS], "int": [10**30 + k for k in STEPS],
+    "int64": np.array([2**60 + k for k in STEPS]), "Decimal": [Decimal(10) ** 25 + k for k in STEPS],
+    "thirds": [Fraction(k, 3) * 3 + Fraction(10**20, 3) for k in STEPS],
+}
+
+
+@pytest.mark.parametrize("kind", AWAY)
+@pytest.mark.parametrize("weights", [[1, 2, 1, 3, 1], [0.5, 1, 0.5, 1.5, 0.5], [0.1, 0.2, 0.15, 0.3, 0.1]])
+def test_weighted_gradients_are_in_the_unit_of_the_sample(kind: str, weights: list[float]) -> None:
+    """Against differences of the values of the steps: these feel no offset. So is level 1."""
+    share = np.array(weights) / sum(weights)
+    plan = sd.decouple(raw_moments(4))
+    found = plan.gradients(AWAY[kind], weights=weights)
+    for j in range(5):
+        moved = np.array([STEPS, STEPS], dtype=float) + 1e-4 * np.array([[1.0], [-1.0]]) * np.eye(5)[j]
+        low, high = (plan.transform(row, weights=weights) for row in moved[::-1])
+        np.testing.assert_allclose(found[:, j], (high - low) / 2e-4, rtol=1e-6, atol=1e-7)
+    centred = np.array(STEPS) - share @ np.array(STEPS)
+    np.testing.assert_allclose(plan.normalize(AWAY[kind], 1, weights=weights), centred, rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.parametrize("features", [
+    [Mean(Filter([1, 2, 1])(x) ** 2), Mean(Filter([1, -2, 1])(x) ** 2)],
+    [Mean(Filter([1, 2, 1])(x) ** 2), Mean(Filter([1, -2, 1])(x) ** 4)], [Mean(x**2), sd.variance()]], ids=str)
+def test_what_rounding_leaves_beside_an_offset_is_no_feature(features: list[Any]) -> None:
+    """One that does not feel the offset, beside one that does: refused in float64, right in many digits."""
+    plan = sd.decouple(features)
+    for sample in AWAY.values():
+        for call in (plan.transform, plan.gradients, plan.normalize):
+            values, (outcome,) = call(sample, on_refusal="return")
+            assert outcome.reason == "beyond float64" and np.isnan(values).all()
+        assert np.isnan(plan.attainable(sample).high).all()
+        assert sd.analysis.orthogonality(plan, sample, on_refusal="return")[1][0].reason == "beyond float64"
+    exact = [2**60 + 256 * k for k in STEPS]  # in float64, too
+    assert plan.transform(exact)[1] == pytest.approx(float(plan.transform(exact, dps=30)[1]), rel=1e-9)
+    assert plan.transform(AWAY["int64"], dps=20)[1] == pytest.approx(float(plan.transform(
+        [2**60 + k for k in STEPS], dps=60)[1]), rel=1e-18)
+
+
 @pytest.mark.parametrize("shape", [(3, 3), (2, 2), (5, 5), (2, 1, 1), (3, 2, 1), (4, 1, 3), (3, 5)])
 @pytest.mark.parametrize("far", [10**9, 10**12, 10**16, 10**18, 10**30])
 def test_clusters_far_from_each_other_have_one_orthokurtosis_on_every_road(shape: tuple[int, ...], far: int) -> None:

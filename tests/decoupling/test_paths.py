@@ -218,3 +218,22 @@ def test_a_search_that_stands_still_is_given_up(monkeypatch: pytest.MonkeyPatch)
     plan = decouple(FeatureSet([Mean(x**k) for k in (1, 2, 3, 4)]), path="broad")
     _, (outcome,) = plan.transform(sample, dps=20, on_refusal="return")
     assert outcome.reason == "no convergence" and len(looks) < 400
+
+
+@pytest.mark.parametrize("path", ["relaxed", "parallel", "broad", "narrow"])
+@pytest.mark.parametrize("unit", [1e-100, 1e20, 1e40, 1e100, 2**70])
+def test_units_cost_no_answer_in_many_digits(path: Any, unit: Any) -> None:
+    """Rounding of a mean that comes to 0 is measured beside the sample, not beside 1."""
+    drawn = (-0.3, 0.7, 1.1, -1.9, 0.2, 2.3, 0.4) if isinstance(unit, float) else (Fraction(1, 1024), 1, 3, 4, 9)
+    row = [v * unit for v in drawn]
+    values = list(map(Fraction, row))
+    mean = sum(values) / len(values)
+    second, third = (sum((v - mean) ** k for v in values) / len(values) for k in (2, 3))
+    plan = decouple(raw_moments(3), path=path)
+    for dps in (15, 20, 30):
+        found, (outcome,) = plan.transform(row, dps=dps, on_refusal="return")
+        assert outcome.ok, outcome
+        with mpmath.workdps(60):
+            exact = [mpmath.mpf(v.numerator) / v.denominator for v in (mean, second, third)]
+            exact[2] /= mpmath.sqrt(exact[1]) ** 3
+            assert all(abs(a - b) < mpmath.mpf(10) ** (2 - dps) * abs(b) for a, b in zip(found, exact, strict=True))

@@ -7,6 +7,7 @@ import pickle
 from fractions import Fraction
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -165,3 +166,40 @@ def test_a_chunk_that_is_refused_leaves_the_state() -> None:
     with pytest.raises(InvalidInput, match="1 of 2 numbers of a chunk are NaN"):
         state.update([1.0, math.nan])
     assert state.finalize() == before
+
+
+TEN = Fraction(10)
+BEYOND = {
+    "far apart": [10**400, 1, 2, 5, 3], "all large": [10**400 + 10**390 * k for k in (1, 3, 4, 9)],
+    "large offset": [10**400 + k for k in (1, 3, 4, 9, 10)], "small": [k / TEN**400 for k in (0, 1, 3, 7)],
+    "small differences": [1 + k / TEN**400 for k in (1, 3, 4, 9, 10)],
+    "extended": np.array([1, 2, 5, 3], dtype=np.longdouble) * np.longdouble("1e4000"),
+}
+
+
+@pytest.mark.parametrize("name", BEYOND)
+def test_numbers_beyond_float64_have_their_shape_and_what_float64_lacks_is_said(name: str) -> None:
+    values = [v if isinstance(v, int | Fraction) else Fraction(*map(int, v.as_integer_ratio())) for v in BEYOND[name]]
+    mean = Fraction(sum(values), len(values))
+    central = [sum((v - mean) ** k for v in values) / len(values) for k in range(5)]
+    has_mean, has_variance = abs(mean) < 10**308, 1 / TEN**307 < central[2] < TEN**308
+    with mpmath.workdps(30):
+        skewness = float(mpmath.mpf(central[3].numerator) / central[3].denominator / mpmath.sqrt(
+            mpmath.mpf(central[2].numerator) / central[2].denominator) ** 3)
+    for chunks in ([BEYOND[name]], [[v] for v in BEYOND[name]], [BEYOND[name][:2], BEYOND[name][2:]]):
+        with np.errstate(all="raise"):
+            found, (outcome,) = state_of(chunks, 4).finalize("return")
+        assert found.skewness == pytest.approx(skewness, rel=1e-13)
+        assert found.kurtosis == pytest.approx(float(central[4] / central[2] ** 2), rel=1e-13)
+        assert [math.isnan(v) for v in found.moments[:2]] == [not has_mean, not has_variance]
+        assert (outcome.reason == "out of range") == (not (has_mean and has_variance))
+        assert "inf" not in str(found)
+
+
+@pytest.mark.parametrize("value", [1e-238, 5e-324, 1e300, Fraction(1, 3), 2**70 + 1])
+def test_equal_numbers_keep_their_mean(value: Any) -> None:
+    for chunks in ([[value]] * 3, [[value, value], [value]]):
+        found, _ = state_of(chunks).finalize("return")
+        assert found.moments[:2] == (float(value), 0.0)
+    found, _ = state_of([[value]] * 1000 + [[0], [1]]).finalize("return")
+    assert found.mean == pytest.approx(float((1000 * Fraction(value) + 1) / 1002), rel=1e-15)

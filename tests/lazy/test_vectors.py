@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from symdecouple import lazy, stats
+from symdecouple import decouple, lazy, stats
 from symdecouple.errors import InvalidInput, RefusalWarning, Refused
+from symdecouple.families.moments import raw_moments
 from symdecouple.lazy.measure import Measure
 from symdecouple.numeric.moments.bins import gauss_nodes
 from symdecouple.numeric.moments.levels import climb, gaussian_moments
@@ -287,3 +290,35 @@ def test_ten_million_numbers_stream() -> None:
     sums = sum(np.array([np.mean(z), np.mean(z**2), np.mean(z**3), np.mean(z**4)]) for z in lazy.normalize(source, 3)())
     assert sums / 10 == pytest.approx([0, 1, 0, found[3]], abs=1e-12)
     assert peak(lambda: lazy.decoupled_moments(source, 4)) < 2**25
+
+
+@pytest.mark.parametrize("others", [[1.0, 2, 5, 3, 1.5, 7], RNG.gamma(2, size=400)], ids=["few", "many"])
+@pytest.mark.parametrize("size", [1e15, 1e19, 1e20, 1e30, -1e50, 1e300])
+def test_what_lies_nearer_to_an_end_than_chunks_tell_is_refused(others: Any, size: float) -> None:
+    """Or right: never the kurtosis of a few clusters."""
+    row = np.append(others, size)
+    expected = stats.decoupled_moments(row, 6, on_refusal="return")[0]
+    for order in (4, 6):
+        found, (outcome,) = lazy.decoupled_moments([row], order=order, on_refusal="return")
+        assert found[2] == pytest.approx(expected[2], rel=1e-13)
+        if abs(size) < 1e16:
+            assert outcome.ok and found[3:] == pytest.approx(expected[3:order], rel=1e-9)
+        else:
+            assert outcome.reason == "beyond float64" and np.isnan(found[3:]).all()
+    with pytest.raises(Refused, match="beyond float64") if abs(size) > 1e16 else nullcontext():
+        lazy.normalize([row], level=3, on_refusal="raise")
+
+
+@pytest.mark.parametrize("kind", [int, Fraction, np.longdouble])
+@pytest.mark.parametrize("base", [0, 2**60, 10**400], ids=["near", "far", "beyond"])
+def test_exact_numbers_come_to_their_levels(base: int, kind: Any) -> None:
+    """Far from zero too: entries are not rounded before the mean is taken off."""
+    if kind is np.longdouble and base == 10**400:
+        base = 2**63 - 2**10
+    steps = (1, 3, 4, 9, 10, 14, 15, 19, 22)
+    for level in (1, 2, 3, 4):
+        at, = lazy.normalize([[kind(base + k) for k in steps]], level=level)()
+        expected, = lazy.normalize([np.array(steps, dtype=np.float64)], level=level)()
+        assert at == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    if base == 0:
+        assert at == pytest.approx(decouple(raw_moments(5)).normalize(steps, level=4), rel=1e-10)

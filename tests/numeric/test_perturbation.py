@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -169,6 +170,17 @@ def test_float32_has_a_step_of_its_own() -> None:
     assert quantisation_step(image) == pytest.approx(1 / 255, rel=1e-5)
 
 
+def test_steps_at_the_ends_of_float64() -> None:
+    """Whole numbers have the step 1, wherever they are; beyond float64 there is no ramp, and nothing warns."""
+    assert quantisation_step([2**60 + 1, 2**60 + 2]) == quantisation_step([[True, False], [False, False]]) == 1
+    assert quantisation_step([Fraction(1, 3), Fraction(2, 3), Fraction(5, 3)]) == pytest.approx(1 / 3, rel=1e-15)
+    with np.errstate(all="raise"):
+        assert quantisation_step([5e-324, 1e-323, 0]) == 5e-324
+        for values, said in (([-1.7e308, 1.7e308], "no common step"), ([-1.7e308, 1.7e308, 0.0], "beyond float64")):
+            with pytest.raises(Refused, match=said):
+                ramp_perturbation(values)
+
+
 @pytest.mark.parametrize("samples", [RNG.normal(size=100), np.full(5, 0.3), RNG.random(10)], ids=["noise", "constant",
                                                                                                 "few"])
 def test_no_step(samples: Array) -> None:
@@ -183,13 +195,19 @@ def test_no_step(samples: Array) -> None:
         ([1.0, np.nan], {}, "nan or infinite"),
         ([], {}, "one signal"),
         ([1j, 2], {}, "real numbers"),
+        (np.ma.masked_array([1.0, 2, 5], [0, 1, 0]), {}, "masked entries"),
+        ([[1, 2], [3]], {}, "rectangular"),
+        ([2**60, 2**60 + 1, 2**60 + 5], {"step": 1.0}, "one number of float64"),
+        ([Fraction(10**17 + k, 10) for k in (1, 2, 9)], {"step": 0.1}, "one number of float64"),
+        ([10**400, 1], {"step": 1.0}, "beyond float64"),
         ([1, 2], {"step": 0}, "positive"),
         ([1, 2], {"step": np.nan}, "positive"),
         ([1, 2], {"threshold": -1.0}, "positive"),
         ([1, 2], {"support": [True]}, "bool"),
         ([1, 2], {"support": [False, False]}, "no frequency"),
     ],
-    ids=["nan", "empty", "complex", "zero step", "nan step", "threshold", "support", "no support"],
+    ids=["nan", "empty", "complex", "masked", "ragged", "large integers", "fractions", "beyond", "zero step",
+         "nan step", "threshold", "support", "no support"],
 )
 def test_calls_that_make_no_sense(samples: list[float], options: dict[str, float], said: str) -> None:
     with pytest.raises(InvalidInput, match=said):

@@ -60,9 +60,13 @@ def test_a_constant_that_is_not_zero_has_no_mean_of_zero(sample: list[Fraction])
 def test_plans_do_not_compute_with_digits_that_rounding_took(exponent: int) -> None:
     """Differences below the smallest normal number: another shape is none, and more digits have the right one."""
     sample = [v * Fraction(10) ** exponent for v in BASE]
-    for call in (PLAN.transform, PLAN.gradients, lambda s, **k: PLAN.normalize(s, level=3, **k)):
+    for call in (PLAN.gradients, lambda s, **k: PLAN.normalize(s, level=3, **k)):
         values, (outcome,) = call(sample, **QUIET)
         assert outcome.reason == "out of range" and np.isnan(np.asarray(values)).all()
+    values, outcomes = PLAN.transform([sample, BASE, sample], **QUIET)  # as `stats`, which has them before
+    assert values[[0, 2], 2:] == pytest.approx(np.tile([skewness(BASE), float(orthokurtosis(BASE))], (2, 1)), rel=1e-14)
+    assert np.isnan(values[[0, 2], 1]).all() and [o.reason for o in outcomes] == ["out of range", "", "out of range"]
+    assert values[1].tolist() == PLAN.transform([*map(Fraction, BASE)]).tolist()
     assert float(PLAN.transform(sample, dps=20)[3]) == pytest.approx(float(orthokurtosis(BASE)), rel=1e-15)
     floats = np.ldexp(BASE, -1074)  # these are numbers of float64 themselves
     assert PLAN.transform(floats, **QUIET)[0][3] == pytest.approx(float(orthokurtosis(BASE)), rel=1e-14)

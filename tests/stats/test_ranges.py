@@ -195,3 +195,11 @@ def test_tiny_weights_at_the_ends_keep_their_digits() -> None:
     weights, p = [1e-9, 1, 1, 1, 1e-9], 1e-9 / (3 + 2e-9)
     assert orthokurtosis_range([1, 2, 3, 4, 5], weights=weights).high == pytest.approx(1 / (2 * p), rel=1e-12)
     assert kurtosis_range([1, 2, 3, 4, 5], weights=weights).high == pytest.approx(1 / (p * (1 - p)) - 3, rel=1e-12)
+
+
+def test_lists_that_are_no_arrays_are_named() -> None:
+    for function in ALL:
+        with pytest.raises(InvalidInput, match="rectangular"):
+            function([[1, 2], [3]])
+        with pytest.raises(InvalidInput, match="masks"):
+            function([1.0, np.ma.masked, 5.0])

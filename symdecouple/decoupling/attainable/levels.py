@@ -213,9 +213,11 @@ def _end_of(levels: Levels, rows: Array, span: tuple[int, int], value: Array, re
     going = np.flatnonzero(np.isfinite(value))
     for step in range(_OUTWARDS):
         if len(going):
-            going = going[tried(value[going] + sign * unit[going] * 8.0**step, going)]
+            with np.errstate(over="ignore"):
+                targets = value[going] + sign * unit[going] * 8.0**step
+            going = going[tried(targets, going)]
     reached[going] = sign * np.inf
     left = np.flatnonzero(np.isfinite(reached) & np.isfinite(missed))
     for _ in range(_HALVED if len(left) else 0):
-        tried((reached[left] + missed[left]) / 2, left)
+        tried(reached[left] / 2 + missed[left] / 2, left)
     return reached

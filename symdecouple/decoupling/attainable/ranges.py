@@ -170,17 +170,19 @@ def check_asked(features: FeatureSet, order: Sequence[int], samples: Any, n_samp
 def intervals_of_rows(choice: Choice, batch: Batch, values: Any) -> Attainable:
     """Return the intervals of each sample of a batch; `values` (..., M) are its decoupled features."""
     rows, size = np.asarray(batch.rows, dtype=np.float64), len(choice.features)
-    fit = np.flatnonzero(np.isfinite(rows).all(axis=1) & (rows.shape[1] > 1))
+    fit = np.setdiff1d(np.flatnonzero(np.isfinite(rows).all(axis=1) & (rows.shape[1] > 1)), list(batch.barred))
     counted = _counted(choice)
     count = 0 if counted is None else len(counted.leading)
-    found = [[] for _ in fit] if counted is None else counted.of_rows(rows[fit], batch.grid)
+    found = [[] for _ in fit] if counted is None or not fit.size else counted.of_rows(rows[fit], batch.grid)
     own = np.asarray(values, dtype=np.float64).reshape(len(rows), size)
     found_by: list[FoundBy] = [] if counted is None else [counted.found_by] * count
-    levels = choice.levels(choice.level(None), False, batch.grid)
+    levels = choice.levels(choice.level(None), False, batch.grid) if fit.size else None
     for start, end in choice.spans:
         if start < count:
             continue
         found_by += ["path"] * (end - start)
+        if levels is None:
+            continue
         if end - start > 1 or any(choice.floats[j] is None for j in range(start)):
             found = [[*row, *[Interval(np.nan, np.nan)] * (end - start)] for row in found]
             continue

@@ -24,7 +24,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from symdecouple.decoupling.motions.orbit import Moved, OrbitMotion, Unreachable, keeps_digits
+from symdecouple.decoupling.motions.orbit import Moved, OrbitMotion, Unreachable
 from symdecouple.errors import Outcome
 from symdecouple.numeric.features.expressions import Array
 
@@ -45,7 +45,7 @@ class ConcatenatedFlows(OrbitMotion):
         times, found = np.zeros(0, dtype=moved.values.dtype), moved
         for level in range(1, k + 1):
             times, found = self._taken_in(moved, np.append(times, 0 * targets[0]), found.values, targets[:level])
-        if self._is_there(found) and keeps_digits(found):
+        if self._is_found(found, targets):
             return found
         detail = f"concatenated flows: {self._about(found, k - 1, targets)}"
         raise Unreachable(Outcome(False, f"level {k} not attainable", detail))

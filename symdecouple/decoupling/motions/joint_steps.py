@@ -57,7 +57,7 @@ class JointSteps(OrbitMotion):
                 break
         else:
             reason = "no convergence"
-        if self._is_there(moved) and keeps_digits(moved):
+        if self._is_found(moved, targets):
             return moved
         raise Unreachable(Outcome(False, ran_out(moved, start, first) or reason, self._about(moved, k - 1, targets)))
 

@@ -24,7 +24,7 @@ from scipy.optimize import brentq
 from symdecouple.decoupling.motions.joint_steps import JointSteps
 from symdecouple.decoupling.motions.leaf import LeafMotion
 from symdecouple.decoupling.motions.motion import is_finite, largest, unit
-from symdecouple.decoupling.motions.orbit import Moved, OrbitMotion, Unreachable, keeps_digits, ran_out
+from symdecouple.decoupling.motions.orbit import Moved, OrbitMotion, Unreachable, ran_out
 from symdecouple.errors import Outcome
 from symdecouple.flows.flow import Flow
 from symdecouple.flows.leaf import leaf_of
@@ -63,7 +63,7 @@ class NestedRoots(OrbitMotion):
         if gap(0 * targets[k - 1]) != 0 and (first := self._first_step(moved, k, targets)):
             found = at(self._root(gap, first, moved, k, targets))
         found = replace(found, residual=self._rest(found, targets[:k]))
-        if not (self._is_there(found) and keeps_digits(found)):
+        if not self._is_found(found, targets[:k]):
             reason = ran_out(found, start, moved.values) or f"level {k} not attainable"
             raise Unreachable(Outcome(False, reason, self._about(found, k - 1, targets)))
         return found

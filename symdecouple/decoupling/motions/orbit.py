@@ -212,11 +212,17 @@ class OrbitMotion:
     def _is_there(self, moved: Moved) -> bool:
         return bool(moved.residual <= mpmath.sqrt(unit(moved.values)))
 
+    def _is_found(self, moved: Moved, targets: Array) -> bool:
+        """True where a search came to its targets; below the level that takes the unit, in units of the sample."""
+        is_there = self._is_there(moved) or (
+            len(targets) < self._undone[1] and self._is_there_in_units(moved, targets))
+        return is_there and keeps_digits(moved)
+
     def _is_there_in_units(self, moved: Moved, targets: Array) -> bool:
         """True where what is missing is little beside what features change by when the samples move by their size."""
         y, k = moved.values, len(targets)
         with np.errstate(all="ignore"):
-            sizes = [abs(t) + largest(y) * largest(v) for t, v in zip(targets, self.gradients(y), strict=False)]
+            sizes = [abs(t) + abs(y * v).sum() / len(y) for t, v in zip(targets, self.gradients(y), strict=False)]
             gaps = abs(self.values(y)[:k] - targets)
             return all(is_finite(g) and g <= mpmath.sqrt(unit(y)) * size for g, size in zip(gaps, sizes, strict=True))
 

@@ -97,7 +97,8 @@ class MomentRoute(Route):
         """
         point = self._point(tuple(targets[: self.count - 1]))
         assert point is not None, "moments without references are no plan"
-        return RowValues(*_all_there(matrix, self.count, point))
+        compiled = matrix.weights is None and moment_path_kernel.KERNELS.are_wanted(matrix.values.size)
+        return RowValues(*_all_there(matrix, self.count, point, compiled))
 
     def features_of(self, standardized: Array, targets: Sequence[Any]) -> Array:
         """Return leading decoupled features from mean, variance and standardized decoupled moments, (R, K)."""

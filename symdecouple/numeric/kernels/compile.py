@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import importlib.util
+import json
 import os
 import platform
 import sys
@@ -110,11 +111,16 @@ class Kernels:
         return is_available() and any((place / self._mark()).is_file() for place in _places()) and _loads()
 
     def note_warm(self) -> None:
-        """Leave the mark, once every signature is compiled; in silence where nothing can be written."""
+        """Leave the mark, with the sums of all files, once every signature is compiled; in silence where nothing can be
+        written."""
+        said = ""
+        with suppress(OSError):
+            said = json.dumps({file.name: zlib.crc32(file.read_bytes()) for one in _BUILT.get(self.name, ())
+                               for file in _files(getattr(one, "twin", None), "*.nbc")})
         for place in _places():
             try:
                 place.mkdir(parents=True, exist_ok=True)
-                (place / self._mark()).touch()
+                (place / self._mark()).write_text(said, encoding="utf-8")
             except OSError:
                 continue
             return
@@ -125,13 +131,34 @@ class Kernels:
         twins = [_twin(function, frozenset(fast), made, is_entry=True) for function in functions]
         if unsaid := {function.__module__ for function in made if _is_ours(function)} - set(self.sources):
             raise RuntimeError(f"{self.name} is compiled from {sorted(unsaid)} too: say so, or changes go unnoticed")
-        if not self.are_warm():
+        is_warm = self.are_warm()
+        is_damaged = is_warm and self._is_damaged(twins)
+        if not is_warm:
             self._forget_marks()
+        if is_damaged or not is_warm:
             for twin in twins:
                 _forget(twin)
-        _BUILT[self.name] = tuple(
-            CompiledFunction(function, frozenset(fast), twin) for function, twin in zip(functions, twins, strict=True))
+        _BUILT[self.name] = tuple(CompiledFunction(function, frozenset(fast), twin, self._distrust, is_damaged)
+                                  for function, twin in zip(functions, twins, strict=True))
         return _BUILT[self.name]
+
+    def _is_damaged(self, twins: Iterable[Any]) -> bool:
+        """True iff a file is not what it was when the mark was left: loading machine code that is would end Python."""
+        files = {file.name: file for twin in twins for file in _files(twin, "*.nbc")}
+        for place in _places():
+            with suppress(OSError, ValueError, AttributeError):
+                said = json.loads((place / self._mark()).read_text(encoding="utf-8"))
+                if any(zlib.crc32(files[name].read_bytes()) != sum_ for name, sum_ in said.items() if name in files):
+                    self._distrust()
+                    return True
+        return False
+
+    def _distrust(self) -> None:
+        """Leave the mark without sums: files are made anew."""
+        for place in _places():
+            with suppress(OSError):
+                if (place / self._mark()).is_file():
+                    (place / self._mark()).write_bytes(b"")
 
     def _mark(self) -> str:
         return f"{self._marks()}{_fingerprint(self.sources)}.warm"
@@ -174,22 +201,31 @@ def _places() -> list[Path]:
 
 def _forget(twin: Any) -> None:
     """Take away the index of what was compiled from older sources, or is damaged."""
-    if twin.stats.cache_path is not None:
-        module = twin.py_func.__module__.rpartition(".")[2]
-        with suppress(OSError):
-            for index in Path(twin.stats.cache_path).glob(f"{module}.*.{_python()}.nbi"):
-                index.unlink(missing_ok=True)
+    with suppress(OSError):
+        for index in _files(twin, "nbi"):
+            index.unlink(missing_ok=True)
+
+
+def _files(twin: Any, ending: str) -> list[Path]:
+    """What numba keeps of the module of a function."""
+    if getattr(getattr(twin, "stats", None), "cache_path", None) is None:
+        return []
+    module = twin.py_func.__module__.rpartition(".")[2]
+    return list(Path(twin.stats.cache_path).glob(f"{module}.*.{_python()}.{ending}"))
 
 
 class CompiledFunction:
     """A compiled function that puts right what goes wrong while it is loaded or compiled: a kernel raises nothing.
 
-    The first time its cache is made anew: a file of it may be damaged, or numba was interrupted while it compiled. If
-    that does not help, the function runs as it is written, which is slow, with one warning.
+    The first time its cache is made anew: a file of it may be damaged, or numba was interrupted while it compiled. Then
+    it is compiled without one. If that does not help, the function runs as it is written, which is slow, with one
+    warning.
     """
 
-    def __init__(self, function: Callable[..., Any], fast: frozenset[str], twin: Any) -> None:
-        self.function, self.fast, self.twin, self.is_new = function, fast, twin, False
+    def __init__(self, function: Callable[..., Any], fast: frozenset[str], twin: Any, distrust: Callable[[], None],
+                 is_new: bool = False) -> None:
+        self.function, self.fast, self.twin, self.distrust = function, fast, twin, distrust
+        self.is_new, self.is_alone = is_new, False
 
     def __call__(self, *arguments: Any) -> Any:
         try:
@@ -206,16 +242,19 @@ class CompiledFunction:
         return self.twin is not self.function and bool(self.twin.signatures)
 
     def _renew(self, error: Exception) -> None:
-        if self.is_new:
+        if self.is_alone:
             warnings.warn(f"numba does not compile {self.function.__name__}, which is slow without it: {error!r}",
                           RuntimeWarning, stacklevel=4)
             self.twin = self.function
             return
         _forget(self.twin)
-        self.is_new, self.twin = True, _twin(self.function, self.fast, {}, is_entry=True)
+        self.distrust()
+        self.is_alone, self.is_new = self.is_new, True
+        self.twin = _twin(self.function, self.fast, {}, is_entry=True, is_kept=not self.is_alone)
 
 
-def _twin(function: Any, fast: frozenset[str], made: dict[Any, Any], is_entry: bool = False) -> Any:
+def _twin(function: Any, fast: frozenset[str], made: dict[Any, Any], is_entry: bool = False, is_kept: bool = True
+          ) -> Any:
     """`function` compiled, its globals that are functions of ours replaced by their twins."""
     import numba
 
@@ -231,7 +270,7 @@ def _twin(function: Any, fast: frozenset[str], made: dict[Any, Any], is_entry: b
         options: dict[str, Any] = {"no_cpython_wrapper": not is_entry, "no_cfunc_wrapper": True}  # for Python only
         flags = _FAST if function.__name__ in fast else _FUSED
         made[function] = twin = numba.njit(nogil=True, error_model="numpy", fastmath=flags, **options)(copy)
-        if is_entry:
+        if is_entry and is_kept:
             with suppress(RuntimeError):  # no folder can be written: compiled anew in each process
                 twin.enable_caching()
     return made[function]

@@ -22,18 +22,19 @@ from symdecouple.errors import Outcome
 from symdecouple.numeric.moments.hankel import Weights, orthogonal_basis
 from symdecouple.numeric.moments.levels import Ladder, climb
 from symdecouple.numeric.moments.long_rows import FROM_ENTRIES, LongRow
+from symdecouple.numeric.moments.moment_path import TOGETHER
 from symdecouple.numeric.moments.moment_path_adjoint import project, pullback
 from symdecouple.numeric.moments.power_sums import (
     ZERO_VARIANCE,
     centred_rows,
     place_and_scale,
+    power,
     standardized_entries,
 )
 from symdecouple.numeric.samples.batch import FloatArray, SampleMatrix
 
 __all__ = ["Gradients", "project", "pullback", "standardized_gradients"]
 
-_CHUNK = 2**15  # numbers differentiated together: fewer leave calls dearer than sums, more leave the second cache
 _RESOLVED = np.array([[1e-10], [1e-20]])  # D_2/h_4 and D_3/h_6 at level 3: the skewness leaves 1e-15/D_2 open, p_3
 # is rounded by 1e-16
 _CRITICAL = Outcome(False, "critical point", "two values are a critical point of the skewness: there is no gradient of "
@@ -76,8 +77,8 @@ def standardized_gradients(
     True
     """
     n_rows, n_samples = rows.shape
-    result = Gradients(np.full((n_rows, order), np.nan), np.full((n_rows, order, n_samples), np.nan))
-    step = max(1, _CHUNK // n_samples)
+    result = Gradients(np.full((n_rows, order), np.nan), np.empty((n_rows, order, n_samples)))
+    step = max(1, TOGETHER // n_samples)
     with np.errstate(all="ignore"):  # rows without a level are NaN from there on
         for begin in range(0, n_rows, step):
             part = slice(begin, begin + step)
@@ -128,7 +129,7 @@ def _fill(
 
 def _fill_long(row: FloatArray, order: int, goal: Sequence[float], values: FloatArray, slopes: FloatArray) -> bool:
     """The same from order 4 on for one long row, by its bins; False where the entries are to tell."""
-    few = LongRow.of(row, is_falling=bool(values[2] < 0))
+    few = LongRow.of(row, goal[3], is_falling=bool(values[2] < 0))
     if few is None:
         return False
     ladder, refused, found = _above_three(few.values, order, goal, few.share)
@@ -149,7 +150,7 @@ def _above_three(
     found[0] *= z
     found[0] *= 4
     for k, which, followed in ladder.levels:  # the covector of order k + 1 lives at level k
-        found[k - 3, which] = (k + 1) * followed.values**k
+        found[k - 3, which] = (k + 1) * power(followed.values, k)
     for k, which, followed in reversed(ladder.levels):
         if len(which):
             found[k - 3 :, which] = pullback(followed, found[k - 3 :, which])

@@ -29,8 +29,9 @@ from symdecouple.numeric.moments.power_sums import power_means
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = [
-    "NOISE", "RESIDUAL", "SETTLED", "Basis", "Weights", "correct", "free_direction", "hankel_norms", "mean_of_product",
-    "orthogonal_basis", "power_means", "residuals", "steepness", "taken", "weighted",
+    "NOISE", "RESIDUAL", "SETTLED", "Basis", "Weights", "correct", "free_direction",
+    "free_direction_with_basis", "hankel_norms", "mean_of_product", "orthogonal_basis",
+    "power_means", "residuals", "steepness", "taken", "weighted",
 ]
 
 Weights: TypeAlias = FloatArray | None
@@ -45,26 +46,53 @@ _NONE: IntArray = np.empty(0, dtype=np.intp)
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """Recurrence of p_0..p_(k-1) for each row: `centre` a_0..a_(k-2), `ratio` b_0..b_(k-2) (b_0 = 0), `norm` D."""
+    """Recurrence of p_0..p_(k-1) for each row: a_0..a_(k-2), then D_0..D_(k-1), (2k-1, r)."""
 
-    centre: FloatArray
-    ratio: FloatArray
-    norm: FloatArray
+    numbers: FloatArray
+
+    @property
+    def centre(self) -> FloatArray:
+        """a_j."""
+        return self.numbers[: len(self.numbers) // 2]
+
+    @property
+    def norm(self) -> FloatArray:
+        """D_j."""
+        return self.numbers[len(self.numbers) // 2 :]
+
+    @property
+    def ratio(self) -> FloatArray:
+        """b_0..b_(k-2), with b_0 = 0."""
+        ratio = np.zeros_like(self.centre)
+        ratio[1:] = self.norm[1:-1] / self.norm[:-2]
+        return ratio
 
     def polynomials(self, y: FloatArray) -> FloatArray:
         """p_0(y), .., p_(k-1)(y), (k, r, n)."""
-        p, part = np.empty((len(self.norm), *y.shape)), np.empty_like(y)
+        p, part, ratio = np.empty((len(self.norm), *y.shape)), np.empty_like(y), self.ratio
         p[0] = 1
         for j in range(len(self.centre)):
             np.subtract(y, self.centre[j, :, None], out=part)
             np.multiply(part, p[j], out=p[j + 1])
             if j:
-                p[j + 1] -= np.multiply(self.ratio[j, :, None], p[j - 1], out=part)
+                p[j + 1] -= np.multiply(ratio[j, :, None], p[j - 1], out=part)
         return p
+
+    def coefficients(self) -> FloatArray:
+        """C, (k, k, r): p_j = sum_i C_ji y^i."""
+        (k, n_rows), ratio = self.norm.shape, self.ratio
+        of = np.zeros((k, k, n_rows))
+        of[0, 0] = 1
+        for j in range(k - 1):
+            of[j + 1, 1:] = of[j, :-1]
+            of[j + 1, : j + 1] -= self.centre[j] * of[j, : j + 1]
+            if j:
+                of[j + 1, :j] -= ratio[j] * of[j - 1, :j]
+        return of
 
     def derivatives(self) -> FloatArray:
         """E, (k, k, r): p_j' = sum_i E_ji p_i, by the recurrence p_(j+1)' = p_j + (y - a_j) p_j' - b_j p_(j-1)'."""
-        k, n_rows = self.norm.shape
+        (k, n_rows), ratio = self.norm.shape, self.ratio
         of = np.zeros((k, k, n_rows))
         for j in range(k - 1):
             now, after = of[j, :j], of[j + 1]
@@ -72,18 +100,18 @@ class Basis:
             after[1 : j + 1] += now
             after[:j] += (self.centre[:j] - self.centre[j]) * now
             if j > 1:
-                after[: j - 1] += self.ratio[1:j] * now[1:] - self.ratio[j] * of[j - 1, : j - 1]
+                after[: j - 1] += ratio[1:j] * now[1:] - ratio[j] * of[j - 1, : j - 1]
         return of
 
 
 def mean_of_product(u: FloatArray, v: FloatArray) -> FloatArray:
-    """Mean(u v) of each row, summed in blocks; rows never meet."""
-    n = u.shape[1]
+    """Mean(u v) of each row, (.., n), summed in blocks; rows never meet."""
+    n = u.shape[-1]
     if n <= _BLOCK:
         mean: FloatArray = np.vecdot(u, v) / n
         return mean
-    parts = [np.vecdot(u[:, i : i + _BLOCK], v[:, i : i + _BLOCK]) for i in range(0, n, _BLOCK)]
-    total: FloatArray = np.stack(parts, axis=1).sum(axis=1) / n
+    parts = [np.vecdot(u[..., i : i + _BLOCK], v[..., i : i + _BLOCK]) for i in range(0, n, _BLOCK)]
+    total: FloatArray = np.stack(parts, axis=-1).sum(axis=-1) / n
     return total
 
 
@@ -105,40 +133,41 @@ def free_direction(y: FloatArray, k: int, weights: Weights = None) -> tuple[Floa
     return _free(y, k, weights, 0)[:2]
 
 
+def free_direction_with_basis(y: FloatArray, k: int, weights: Weights = None) -> tuple[FloatArray, Basis]:
+    """p_(k-1)(y), and the recurrence."""
+    values, _, _, factors, poor = _free(y, k, weights, 0)
+    return values, factors.basis(len(y), poor)
+
+
 def steepness(y: FloatArray, k: int, weights: Weights = None) -> tuple[FloatArray, FloatArray, FloatArray]:
     """The derivative of p_(k-1) at y, and D_(k-1), h_(2k-2): beside each other they tell how crowded a sample is."""
-    return _free(y, k, weights, 1)
+    return _free(y, k, weights, 1)[:3]
 
 
-def _free(y: FloatArray, k: int, weights: Weights, order: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """p_(k-1) or its derivative, D_(k-1), and h_(2k-2)."""
+def _free(
+    y: FloatArray, k: int, weights: Weights, order: int
+) -> tuple[FloatArray, FloatArray, FloatArray, _Factors, tuple[IntArray, Basis | None]]:
+    """p_(k-1) or its derivative, D_(k-1), h_(2k-2), and what tells the basis."""
     means = power_means(y, 2 * k - 2, weights)
     factors = _Factors.of(means, k)
     coefficients, norm = factors.last_row_of_inverse(), factors.norms(len(y), k - 1)[0]
     values = _horner([i * c for i, c in enumerate(coefficients)][1:] if order else coefficients, y)
-    poor = factors.poor()
+    poor, basis = factors.poor(), None
     if len(poor):
         basis, values[poor] = _stieltjes(y[poor], k, taken(weights, poor))
         norm[poor] = basis.norm[-1]
         if order:
             values[poor] = np.einsum("jr,jrn->rn", basis.derivatives()[-1], basis.polynomials(y[poor]))
-    return values, norm, means[-1]
+    return values, norm, means[-1], factors, (poor, basis)
 
 
 def orthogonal_basis(y: FloatArray, k: int, weights: Weights = None) -> tuple[Basis, FloatArray]:
     """The recurrence of p_0..p_(k-1), and the power means h_0..h_(2k-2), (2k-1, r)."""
     means = power_means(y, 2 * k - 2, weights)
     factors = _Factors.of(means, k)
-    norm, below = factors.norms(len(y)), _stacked([factors.lower[j][j - 1] for j in range(1, k)], len(y))
-    centre = below.copy()
-    centre[1:] -= below[:-1]
-    ratio = np.zeros((k - 1, len(y)))
-    ratio[1:] = norm[1:-1] / norm[:-2]
     poor = factors.poor()
-    if len(poor):
-        better, _ = _stieltjes(y[poor], k, taken(weights, poor))
-        centre[:, poor], ratio[:, poor], norm[:, poor] = better.centre, better.ratio, better.norm
-    return Basis(centre, ratio, norm), means
+    better = _stieltjes(y[poor], k, taken(weights, poor))[0] if len(poor) else None
+    return factors.basis(len(y), (poor, better)), means
 
 
 def hankel_norms(means: FloatArray) -> FloatArray:
@@ -213,6 +242,15 @@ class _Factors(NamedTuple):
         """D_j from the first one on, (.., r)."""
         return _stacked(self.norm[first:], n_rows)
 
+    def basis(self, n_rows: int, others: tuple[IntArray, Basis | None]) -> Basis:
+        """The recurrence; some rows are those of another one."""
+        below = [row[-1] for row in self.lower[1:]]
+        centre = [b - a for a, b in zip([0.0, *below], below, strict=False)]
+        basis, (rows, better) = Basis(_stacked([*centre, *self.norm], n_rows)), others
+        if better is not None:
+            basis.numbers[:, rows] = better.numbers
+        return basis
+
     def poor(self) -> IntArray:
         """Rows where the decomposition lost too much at some degree: from there on it is noise."""
         kept: Any = True
@@ -248,7 +286,7 @@ def _horner(coefficients: Sequence[Any], y: FloatArray) -> FloatArray:
 
 def _stieltjes(y: FloatArray, k: int, weights: Weights) -> tuple[Basis, FloatArray]:
     """The recurrence, a pass for each degree, and p_(k-1)(y)."""
-    basis = Basis(np.zeros((k - 1, len(y))), np.zeros((k - 1, len(y))), np.empty((k, len(y))))
+    basis = Basis(np.empty((2 * k - 1, len(y))))
     before, now = np.zeros_like(y), np.ones_like(y)
     with np.errstate(all="ignore"):  # fewer than k values: the norm is 0, and the caller looks at it
         for j in range(k):
@@ -257,7 +295,6 @@ def _stieltjes(y: FloatArray, k: int, weights: Weights) -> tuple[Basis, FloatArr
             if j == k - 1:
                 break
             basis.centre[j] = mean_of_product(now * y, heavy) / basis.norm[j]
-            if j:
-                basis.ratio[j] = basis.norm[j] / basis.norm[j - 1]
-            before, now = now, (y - basis.centre[j][:, None]) * now - basis.ratio[j][:, None] * before
+            ratio = basis.norm[j] / basis.norm[j - 1] if j else np.zeros(len(y))
+            before, now = now, (y - basis.centre[j][:, None]) * now - ratio[:, None] * before
     return basis, now

@@ -30,13 +30,12 @@ from symdecouple.errors import Outcome
 from symdecouple.numeric.moments.hankel import Weights
 from symdecouple.numeric.moments.levels import Ladder, climb
 from symdecouple.numeric.moments.long_rows import FROM_ENTRIES, LongRow
+from symdecouple.numeric.moments.moment_path import TOGETHER
 from symdecouple.numeric.moments.moment_path_adjoint import influence_before, project_influence
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, mean_power, place_and_scale, standardized_entries
 from symdecouple.numeric.samples.batch import FloatArray, SampleMatrix
 
 __all__ = ["Influences", "decoupled_influences", "standardized_influences"]
-
-_CHUNK = 2**15  # numbers worked on together, as for gradients
 
 
 class Influences(NamedTuple):
@@ -113,7 +112,7 @@ def decoupled_influences(rows: NDArray[Any], order: int, goal: Sequence[float], 
         if weights is None and n >= FROM_ENTRIES:
             left = [i for i in left if not _fill_long(
                 np.asarray(rows[i], dtype=np.float64), order, goal, values[i], psi[i])]
-        step = max(1, _CHUNK // n)
+        step = max(1, TOGETHER // n)
         for which in (np.array(left[i : i + step]) for i in range(0, len(left), step)):
             share = None if weights is None else weights[which] / weights[which].sum(axis=1)[:, None]
             ladder = climb(np.asarray(rows[which], dtype=np.float64), order, goal, weights=share, store=True)
@@ -124,7 +123,7 @@ def decoupled_influences(rows: NDArray[Any], order: int, goal: Sequence[float], 
 
 def _fill_long(row: FloatArray, order: int, goal: Sequence[float], values: FloatArray, psi: FloatArray) -> bool:
     """Orders from 4 on of one long row, by its bins; False where the entries are to tell."""
-    few = LongRow.of(row, is_falling=bool(values[2] < 0))
+    few = LongRow.of(row, goal[3], is_falling=bool(values[2] < 0))
     if few is None or (ladder := climb(few.values, order, goal, weights=few.share, store=True)).refusals:
         return False
     values[3:] = ladder.moments[4:, 0]

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.moments.attainable import pulled_apart
-from symdecouple.numeric.moments.bins import binned
+from symdecouple.numeric.moments.bins import filled
 from symdecouple.numeric.moments.growth import ALLOWED, SURELY
 from symdecouple.numeric.moments.hankel import Weights
 from symdecouple.numeric.moments.moment_path import RTOL, Followed, follow
@@ -246,7 +246,10 @@ def _fill_binned(
     They do where a level is missing: counts of ties, and by how much a reference is missed. That errors grow too much
     is told by the bins.
     """
-    few = binned(matrix.values[i], matrix.low[i], matrix.high[i], is_falling=bool(values[i, 2] < 0))
+    bins = filled(matrix.values[i], matrix.low[i], matrix.high[i], is_falling=bool(values[i, 2] < 0))
+    if not bins.resolves(goal[3]):
+        return False
+    few = bins.matrix()
     ladder = climb(few.values, order, goal, weights=few.weights)
     if ladder.refusals and not ladder.grown[0] > np.log(SURELY * ALLOWED.get()):
         return False

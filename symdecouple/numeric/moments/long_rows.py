@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.polynomial.chebyshev import cheb2poly, chebvander
 
 from symdecouple.numeric.moments.bins import BLOCK, NODES, SIDE, BinFrame, chebyshev_points, filled, placed
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
@@ -44,11 +45,12 @@ class LongRow(NamedTuple):
     used: IntArray
 
     @classmethod
-    def of(cls, row: FloatArray, *, is_falling: bool) -> LongRow | None:
-        """Of a row (N,), finite, with two values at least; None where it has few."""
+    def of(cls, row: FloatArray, target: float, *, is_falling: bool) -> LongRow | None:
+        """Of a row (N,), finite, with two values at least; None where it has few, or the bins lose the way to the
+        skewness `target`."""
         bins = filled(row, float(row.min()), float(row.max()), is_falling=is_falling)
         matrix, used = bins.matrix(), bins.used()
-        if matrix.weights is None or matrix.values.shape[1] < _FEW:
+        if matrix.weights is None or matrix.values.shape[1] < _FEW or not bins.resolves(target):
             return None
         points = bins.frame.numbers(used, chebyshev_points(_POINTS)[None]).reshape(1, -1)
         share = np.append(matrix.weights[0] / matrix.weights.sum(), np.full(points.size, _UNSEEN))
@@ -57,11 +59,13 @@ class LongRow(NamedTuple):
     def at_entries(self, found: FloatArray, row: FloatArray, out: FloatArray) -> None:
         """Write functions that are `found`, (c, M), at the numbers and points, as they are at the entries, (c, N)."""
         frame, count = self.frame, len(self.used)
-        table = np.polynomial.chebyshev.chebvander(chebyshev_points(_POINTS), _POINTS - 1) / NODES
+        table, powers = chebvander(chebyshev_points(_POINTS), _POINTS - 1) / NODES, np.zeros((_POINTS, _POINTS))
         table[:, 0] /= 2
+        for k, unit in enumerate(np.eye(_POINTS)):
+            powers[k, : k + 1] = cheb2poly(unit)
         series = np.zeros((_POINTS, len(found), count + 2))  # entries at the low and at the high end come last
         in_bins = found[:, -_POINTS * count :].reshape(len(found), count, _POINTS)
-        series[:, :, :count] = np.moveaxis(in_bins @ table, 2, 0)
+        series[:, :, :count] = np.moveaxis(in_bins @ table @ powers, 2, 0)  # the terms fall off: no power is too large
         series[0, :, count:] = found[:, 1::-1] if frame.is_falling else found[:, :2]
         where = np.full(4 * SIDE + 1, count)
         where[self.used] = np.arange(count)
@@ -69,7 +73,8 @@ class LongRow(NamedTuple):
         for i in range(0, len(row), BLOCK):
             place, t, is_right = placed(frame, row[i : i + BLOCK], 0, begin, 2 / width)
             which = where[place] + (is_right & (place == 4 * SIDE))
-            before, now = np.zeros(1), np.take(series[-1], which, axis=1)
-            for c in series[-2:0:-1]:
-                before, now = now, np.take(c, which, axis=1) + 2 * t * now - before
-            out[:, i : i + BLOCK] = np.take(series[0], which, axis=1) + t * now - before
+            value = np.take(series[-1], which, axis=1)
+            for c in series[-2::-1]:
+                value *= t
+                value += np.take(c, which, axis=1)
+            out[:, i : i + BLOCK] = value

@@ -37,6 +37,7 @@ from symdecouple.numeric.moments.hankel import (
     Weights,
     correct,
     free_direction,
+    free_direction_with_basis,
     power_means,
     residuals,
     steepness,
@@ -48,8 +49,8 @@ from symdecouple.numeric.paths.integrate import End, Path, Step, integrate
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = [
-    "FALLING", "FINE", "GROWN", "REACH", "REDONE", "RESIDUAL", "RTOL", "SETTLED", "SHARP", "Course",
-    "Followed", "follow", "refused_beforehand",
+    "FALLING", "FINE", "GROWN", "REACH", "REDONE", "RESIDUAL", "RTOL", "SETTLED", "SHARP", "TOGETHER",
+    "Course", "Followed", "follow", "refused_beforehand",
 ]
 
 RTOL = 1e-10  # local error of a step in standard deviations, estimated large: 1e-9 in moments to order 6, and to spare
@@ -63,7 +64,7 @@ SHARP = 1e-14  # the tolerance then, or the least where no steps are kept: there
 _SPARE = 0.25  # of that error is what the growth found is to leave
 _CROWDED = 2.0**-5  # D_(k-1)/h_(2k-2) below which a row may be near its last point
 _LAST_POINT = 1e-6  # the same, below which a path that ended has ended there
-_TOGETHER = 2**16  # numbers that move together: with a quarter of it, 64 entries a row take twice the time
+TOGETHER = 2**16  # numbers that move together: with a quarter of it, 64 entries a row take twice the time
 REACH = 1.35  # of a first step: that of steps that fit their tolerance is 1.5 to 1.8, measured on samples of many laws
 
 
@@ -104,6 +105,12 @@ class Course:
         moved, norm = free_direction(z, self.k, taken(self.weights, which))
         moved *= (self.distance[which] / (self.k * norm))[:, None]
         return moved
+
+    def slope_with_basis(self, z: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
+        """dz/ds, and the basis at z as notes beside it."""
+        moved, basis = free_direction_with_basis(z, self.k, taken(self.weights, which))
+        moved *= (self.distance[which] / (self.k * basis.norm[-1]))[:, None]
+        return np.concatenate([moved, basis.numbers.T], axis=1)
 
     @classmethod
     def of(cls, rows: FloatArray, k: int, target: ArrayLike, held: ArrayLike, weights: Weights) -> Course:
@@ -287,21 +294,22 @@ def _integrate(
                 ends[i] = end
         return np.isin(moving[which], list(ends)) if ends else np.zeros(len(which), dtype=np.bool_)
 
+    slope = course.slope_with_basis if store else course.slope
     found = integrate(
-        lambda z, s, which: course.slope(z, s, moving[which]),
+        lambda z, s, which: slope(z, s, moving[which]),
         z,
         rtol=1.0,
         scale=rtol,
         first_step=np.fmin(REACH * k * rtol**0.125 / np.abs(expansion).max(axis=1, initial=0.0), 1.0),
         after_step=after_step,
         is_over=is_over,
-        together=_TOGETHER,
+        together=TOGETHER,
         store=store,
     )
     for name in ("values", "reached", "ending", "steps", "failed"):
         getattr(path, name)[moving] = getattr(found, name)
     growth[moving] = np.exp(log_growth.max(axis=1, initial=0.0))
-    return tuple(Step(moving[step.which], step.begin, step.size, step.values) for step in found.tape)
+    return tuple(replace(step, which=moving[step.which]) for step in found.tape)
 
 
 def _expansion(course: Course, z: FloatArray, which: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -324,9 +332,8 @@ def _sharpened(
         return tape
     finer = np.full(len(growth), SHARP) if tape else np.maximum(_SPARE * GROWN / growth, SHARP)
     second = _integrate(course, path, growth, ends, again, finer, bool(tape))
-    kept = [(step, ~rough[step.which]) for step in tape]
-    return (*(Step(step.which[some], step.begin[some], step.size[some], step.values[some]) for step, some in kept),
-            *second)
+    kept = (step.of(~rough[step.which]) for step in tape)
+    return (*(step for step in kept if len(step.which)), *second)
 
 
 def _settle(course: Course, z: FloatArray, moving: IntArray) -> FloatArray:

@@ -4,33 +4,36 @@ A narrow path goes back by the discrete adjoint of the steps it was made of (`in
 of the k-th moment, g = p_(k-1)(y), H = <g, g>, V = (D/(k H)) g the velocity of the path and l a covector, the product
 of l with the Jacobian matrix of V is
 
-.. math:: g' (l_1 - R) - g R', \qquad l_1 = \frac{D}{kH} \Bigl(l - 2 g \frac{\langle l, g\rangle}{H}\Bigr), \qquad
-    R = \sum_{j<k-1} \frac{\langle l_1, p_j\rangle}{D_j} p_j
+.. math:: V'(y)\, l - \frac{d}{dy}(V S), \qquad S = \sum_{j<k} a_j\,p_j, \qquad a_j = \frac{\langle l, p_j\rangle}{D_j}
 
-where R' and g' are sums of p_j again (`hankel.Basis.derivatives`). D itself depends on where the path begins:
-dD = -k y0^(k-1)/N. What is normal to the moments held is dropped at every end: the levels below take it out anyway.
+so an entry receives a polynomial of itself, whose coefficients are linear in <l, y^j>. The forward pass notes the basis
+of every stage: nothing but these averages is summed up on the way back.
 
-Influence functions go back too. The velocity knows the law of the sample by averages, and what one more value at z does
-to it is, with a_j = <l, p_j>/D_j,
+Moment k is at its target at the end, whatever it was before: covectors start without a part along g, <l, V> = 0. That
+holds all along the path, so j = k - 1 is left out of S, and it does not matter that D depends on where the path begins:
+this moves the end along V. What is normal to the moments held is dropped too: the levels below take it out anyway.
 
-.. math:: \langle l, \partial_z V\rangle = -\frac{D}{kH} \Bigl(g(z) \sum_{j<k-1} a_j\,p_j(z)
-    + a_{k-1} \bigl(g(z)^2 - H\bigr)\Bigr), \qquad \partial_z D = -(z_0^k - \mathrm{Mean}\,y_0^k)
+Influence functions go back too, up to constants. The velocity knows the law of the sample by averages, and what one
+more value at z does to it is
+
+.. math:: \langle l, \partial_z V\rangle = -V(z)\,S(z) + \mathrm{const}
 
 NumPy alone: with the path itself, which is NumPy's where steps are kept, compiled loops would buy less than twice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from symdecouple.numeric.moments.hankel import Basis, Weights, orthogonal_basis, taken
+from symdecouple.numeric.moments.hankel import Basis, Weights, mean_of_product, orthogonal_basis, taken
 from symdecouple.numeric.moments.moment_path import Course, Followed
+from symdecouple.numeric.moments.power_sums import blocks
 from symdecouple.numeric.moments.ties import is_flat_at_two
-from symdecouple.numeric.paths.integrate import pull_back
+from symdecouple.numeric.paths.integrate import Step, pull_back
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = ["influence_before", "project", "project_influence", "pullback"]
@@ -50,10 +53,8 @@ def pullback(followed: Followed, covectors: FloatArray) -> FloatArray:
     given = np.asarray(covectors, dtype=np.float64)
     stacked = given if given.ndim == 3 else given[None]
     with np.errstate(all="ignore"):
-        backward = _Backward(course, np.zeros(stacked.shape[:2]))
         pulled = project(followed.values, stacked, course.k, course.weights)
-        pulled = pull_back(followed.path.tape, backward.slope, backward.pull, pulled)
-        pulled -= (course.k * backward.by_distance)[:, :, None] * course.start ** (course.k - 1)
+        _through(course, followed.path.tape, pulled)
     pulled[:, list(followed.refusals)] = np.nan
     return pulled if given.ndim == 3 else pulled[0]
 
@@ -67,14 +68,10 @@ def influence_before(followed: Followed, slopes: FloatArray, psi: FloatArray) ->
     course = followed.course
     with np.errstate(all="ignore"):
         free, before = project_influence(followed.values, slopes, psi, course.k, course.weights)
-        backward = _Backward(course, np.zeros(slopes.shape[:2]), before)
-        pulled = pull_back(followed.path.tape, backward.slope, backward.pull, free)
-        received = backward.by_distance[:, :, None] * course.start ** (course.k - 1)
-        pulled -= course.k * received
-        before -= received * course.start
-    for found in (pulled, before):
+        _through(course, followed.path.tape, free, before)
+    for found in (free, before):
         found[:, list(followed.refusals)] = np.nan
-    return pulled, before
+    return free, before
 
 
 def project_influence(
@@ -121,48 +118,76 @@ def project(
     return out
 
 
+def _through(course: Course, tape: Sequence[Step], covectors: FloatArray, psi: FloatArray | None = None) -> None:
+    """Take covectors, and influence functions, back in place."""
+    for step in reversed(tape):
+        maps = _maps(course, step)
+        for part in blocks(len(step.which), covectors.shape[2]):
+            which = step.which[part]
+            velocity, products = (each[:, part] for each in maps)
+            back = _Backward(course.k, taken(course.weights, which), velocity, products,
+                             None if psi is None else psi[:, which])
+            here = replace(step.of(part), which=np.arange(len(which)))
+            covectors[:, which] = pull_back((here,), back.slope, back.pull, covectors[:, which])
+            if psi is not None:
+                psi[:, which] = back.psi
+
+
+def _maps(course: Course, step: Step) -> tuple[FloatArray, FloatArray]:
+    """At each stage, coefficients of V, and what those of -V S are made of by <l, y^j>."""
+    k, (n_rows, count, _) = course.k, step.notes.shape
+    basis = Basis(step.notes.swapaxes(0, 1).reshape(count * n_rows, -1).T)
+    coefficients = np.moveaxis(basis.coefficients(), 2, 0).reshape(count, n_rows, k, k)
+    norm = basis.norm.T.reshape(count, n_rows, k, 1)
+    velocity = np.zeros((count, n_rows, 2 * k - 2))
+    velocity[..., :k] = (course.distance[step.which] / k)[:, None] / norm[:, :, -1] * coefficients[:, :, -1]
+    lower = coefficients[:, :, :-1, :-1]
+    inverse = (lower / norm[:, :, :-1]).swapaxes(2, 3) @ lower  # of the matrix of <y^i, y^j>
+    lag = np.arange(2 * k - 2) - np.arange(k - 1)[:, None]
+    return velocity, inverse @ -velocity[..., np.where(lag < 0, 2 * k - 3, lag)]
+
+
 @dataclass(slots=True)
 class _Backward:
-    """The velocity of a path and its transposed Jacobian; what the distance receives, over N, is summed up."""
+    """The velocity at the stages of a step, in the order of a step, and its transposed Jacobian, backwards."""
 
-    course: Course
-    by_distance: FloatArray
-    psi: FloatArray | None = None  # which receives what the velocity owes to the weights
-    met: list[Basis] = field(default_factory=list)  # at the stages of a step, which go back from the last one on
+    k: int
+    weights: Weights
+    velocity: FloatArray
+    products: FloatArray
+    psi: FloatArray | None  # which receives what the velocity owes to the weights
+    stage: int = 0
 
     def slope(self, y: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
-        """As `Course.slope`; what the polynomials are is kept for `pull`."""
-        k = self.course.k
-        basis, _ = orthogonal_basis(y, k, taken(self.course.weights, which))
-        self.met.append(basis)
-        moved: FloatArray = (self.course.distance[which] / (k * basis.norm[-1]))[:, None] * basis.polynomials(y)[-1]
+        """As `Course.slope`."""
+        moved: FloatArray = (self.velocity[self.stage, :, None, : self.k] @ _powers(y, self.k))[:, 0]
+        self.stage += 1
         return moved
 
     def pull(self, y: FloatArray, s: FloatArray, which: IntArray, covectors: FloatArray) -> FloatArray:
         """The product with covectors (c, r, n)."""
-        k, weights, basis = self.course.k, taken(self.course.weights, which), self.met.pop()
-        p = basis.polynomials(y)
-        rate = self.course.distance[which] / (k * basis.norm[-1])
-        shares = _means_of_products(covectors, lambda part: p[:, :, part], weights)
-        shares /= basis.norm.T[:, None]  # <l, p_j>/D_j, (r, c, k)
-        self.by_distance[:, which] += shares[:, :, -1].T / k
-        shares *= rate[:, None, None]
+        self.stage -= 1
+        k, i, given = self.k, self.stage, covectors.swapaxes(0, 1)
+        powers = _powers(y, 2 * k - 2 if self.psi is not None else 2 * k - 3)
+        heavy = given if self.weights is None else given * (y.shape[1] * self.weights)[:, None]
+        means = mean_of_product(heavy[:, :, None], powers[:, None, : k - 1])  # <l, y^j>, (r, c, k - 1)
+        lost = means @ self.products[i]
         if self.psi is not None:
-            lower = (shares[:, :, :-1] @ p[:-1].swapaxes(0, 1)).swapaxes(0, 1)
-            own = shares[:, :, -1].T[:, :, None]
-            self.psi[:, which] -= p[-1] * lower + own * (p[-1] ** 2 - basis.norm[-1][:, None])
-        slopes = np.ascontiguousarray(np.moveaxis(basis.derivatives(), 2, 0))  # (r, k, k)
-        rest_slopes = shares[:, :, :-1] @ slopes[:, :-1]
-        shares[:, :, -1] *= 2
-        by_degree = np.concatenate([shares, rest_slopes, slopes[:, -1:]], axis=1)
-        sums = by_degree @ p.swapaxes(0, 1)  # at the entries: D/(kH) l - l_1 + R, R', g'
-        moved, along = sums[:, : len(covectors)], sums[:, len(covectors) : -1]
-        along *= p[-1][:, None]
-        out: FloatArray = covectors * rate[:, None]
-        out -= moved.swapaxes(0, 1)
-        out *= sums[:, -1]
-        out -= along.swapaxes(0, 1)
-        return out
+            self.psi += (lost @ powers).swapaxes(0, 1)
+        slopes = np.concatenate([lost, self.velocity[i, :, None]], axis=1)[:, :, 1:] * np.arange(1, 2 * k - 2)
+        sums = slopes @ powers[:, : 2 * k - 3]
+        out: FloatArray = given * sums[:, -1:]
+        out += sums[:, :-1]
+        return out.swapaxes(0, 1)
+
+
+def _powers(y: FloatArray, count: int) -> FloatArray:
+    """1, y, .., y^(count - 1), (r, count, n)."""
+    powers = np.empty((count, *y.shape))
+    powers[0], powers[1] = 1, y
+    for j in range(2, count):
+        np.multiply(powers[j // 2], powers[j - j // 2], out=powers[j])
+    return powers.swapaxes(0, 1)
 
 
 def _means_of_products(covectors: FloatArray, p: Callable[[slice], FloatArray], weights: Weights) -> FloatArray:

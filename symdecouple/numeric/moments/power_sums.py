@@ -28,8 +28,9 @@ from symdecouple.numeric.samples.batch import FloatArray, IntArray, RowValues, S
 
 __all__ = [
     "LIFT", "ZERO_VARIANCE", "BlockMap", "Moments", "PowerSums", "blocks", "centred_rows", "kurtosis_rows", "lifted",
-    "mean_power", "means_about", "near_sample", "place_and_scale", "power_means", "range_exponent", "skewness_rows",
-    "standardize", "standardized_entries", "standardized_moments", "to_unit_range", "unit_and_lift", "weighted_medians",
+    "mean_power", "means_about", "near_sample", "place_and_scale", "power", "power_means", "range_exponent",
+    "skewness_rows", "standardize", "standardized_entries", "standardized_moments", "to_unit_range",
+    "unit_and_lift", "weighted_medians",
 ]
 
 BLOCK = 8192  # elements worked on at a time: the temporaries stay in the cache
@@ -382,3 +383,11 @@ def mean_power(z: FloatArray, order: int, weights: FloatArray | None) -> FloatAr
     """Mean(z^order) of each row."""
     mean: FloatArray = power_means(z, order, weights)[order]
     return mean
+
+
+def power(x: FloatArray, order: int) -> FloatArray:
+    """x^order, order at least 1, by products: tens of times faster than floating-point powers."""
+    product = x.copy()
+    for _ in range(order - 1):
+        product *= x
+    return product

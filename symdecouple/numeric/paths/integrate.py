@@ -62,9 +62,11 @@ class Pair:
 
 DOP853 = Pair(8, STAGES, WEIGHTS, FIFTH, THIRD)
 PAIRS = (DOP853, Pair(6, *VERNER), Pair(5, *CASH_KARP))
-_STAGE_SUMS, _STEP_SUM = DOP853.stages, DOP853.step
 # For the way back: the weight of slope i in each later stage, and in the step.
-_BACK_SUMS = [np.array([row.get(i, 0.0) for row in (*STAGES[i + 1 :], WEIGHTS)]) for i in range(len(STAGES))]
+_BACK_SUMS = [np.trim_zeros(np.array([row.get(i, 0.0) for row in (*STAGES[i + 1 :], WEIGHTS)]), "b")
+              for i in range(len(STAGES))]
+
+_IN_ORDER = [*range(_ZEROTH, -1, -1), *range(_ZEROTH + 1, len(STAGES))]
 
 _CHUNK = 2**14  # numbers that move together: their slopes stay in the second cache
 _SAFETY, _SHRINK, _AGAIN, _GROW = 0.9, 0.2, 0.8, 8.0  # of the next step, as usual: at most _AGAIN after a failure
@@ -84,12 +86,17 @@ class End(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One accepted step of several rows: where each began, at which s, and how far s went."""
+    """One accepted step of several rows: where each began, at which s, how far s went, and notes of its slopes."""
 
     which: IntArray
     begin: FloatArray
     size: FloatArray
     values: FloatArray
+    notes: FloatArray  # (r, slopes, m), of what `rhs` returned beside the slopes
+
+    def of(self, rows: Any) -> Step:
+        """Fewer rows of it."""
+        return Step(*(getattr(self, name)[rows] for name in self.__slots__))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +156,8 @@ def integrate(
     ----------
     rhs : callable
         ``rhs(values (r, N), s (r,), which (r,)) -> slopes (r, N)``; `which` are places in `start`, so that parameters
-        of the rows can be looked up. It must treat rows one by one, and may return NaN where it is not defined.
+        of the rows can be looked up. It must treat rows one by one, and may return NaN where it is not defined. Columns
+        beyond the N slopes are notes, kept with a stored step.
     start : array (R, N)
     rtol : float
         Local error of a step, root mean square over the row, relative to `scale`.
@@ -192,8 +200,8 @@ def integrate(
     with np.errstate(all="ignore"):  # what overflows is a failed step
         for which in _chunks(start.shape[0], start.shape[1], together):
             slope = rhs(start[which], np.zeros(len(which)), which) if first_slopes is None else first_slopes[which]
-            h = _first_steps(slope, size[which]) if first_step is None else np.minimum(first_step[which], 1.0)
-            _follow(rhs, path, which, h, slope, size * rtol, after_step=after_step, is_over=is_over,
+            h = _first_steps(slope[:, : start.shape[1]], size[which]) if first_step is None else first_step[which]
+            _follow(rhs, path, which, np.minimum(h, 1.0), slope, size * rtol, after_step=after_step, is_over=is_over,
                     max_steps=max_steps, tape=tape if store else None, pair=pair)
     return replace(path, tape=tuple(tape))
 
@@ -204,18 +212,18 @@ def _follow(
 ) -> None:
     """Step the rows `which` of `path` until none is left on its way."""
     y, s, allowed = path.values[which], path.reached[which], allowed[which]
-    (steps, failed), slopes = np.zeros((2, len(which)), dtype=np.intp), np.empty((pair.n_slopes, *y.shape))
-    is_new = np.zeros(len(which), dtype=np.bool_)
-    slopes[_ZEROTH] = slope
+    (steps, failed), is_new = np.zeros((2, len(which)), dtype=np.intp), np.zeros(len(which), dtype=np.bool_)
+    told = np.empty((pair.n_slopes, *slope.shape))
+    slopes, told[_ZEROTH] = told[:, :, : y.shape[1]], slope
     while True:
         if is_new.any():
             before = np.vecdot(slopes[_ZEROTH], slopes[_ZEROTH])
-            slopes[_ZEROTH, is_new] = rhs(*_some(is_new, y, s, which))
+            told[_ZEROTH, is_new] = rhs(*_some(is_new, y, s, which))
             now = np.vecdot(slopes[_ZEROTH], slopes[_ZEROTH])
             h = np.where(now > before, np.fmax(np.sqrt(before / now), 0.5) * h, h)  # errors grow with the way
         is_last = s + _LAST * h >= 1
         h = np.where(is_last, 1 - s, h)
-        error = _all_slopes(rhs, y, s, h, which, slopes, pair) / allowed
+        error = _all_slopes(rhs, y, s, h, which, told, pair) / allowed
         good = error <= 1
         over = None
         if good.any():
@@ -224,7 +232,7 @@ def _follow(
                 moved[good] = corrected = after_step(*_some(good, moved, ends, which))
                 good[good] = np.isfinite(corrected).all(axis=1)
             if tape is not None and good.any():
-                tape.append(Step(*_some(good, which, s, h, y)))
+                tape.append(Step(*_some(good, which, s, h, y, told[_IN_ORDER, :, y.shape[1] :].swapaxes(0, 1))))
             y, s = (moved, ends) if good.all() else (np.where(good[:, None], moved, y), np.where(good, ends, s))
             if is_over is not None:
                 over = np.zeros_like(good)
@@ -250,16 +258,17 @@ def _follow(
             return
         left = ~gone
         y, s, h, which, allowed, steps, failed, is_new = _some(left, y, s, h, which, allowed, steps, failed, is_new)
-        kept = slopes[_ZEROTH, left]
-        slopes = np.empty((pair.n_slopes, *y.shape))
-        slopes[_ZEROTH] = kept
+        kept = told[_ZEROTH, left]
+        told = np.empty((pair.n_slopes, *kept.shape))
+        slopes, told[_ZEROTH] = told[:, :, : y.shape[1]], kept
 
 
-def _all_slopes(rhs: Rhs, y: FloatArray, s: FloatArray, h: FloatArray, which: IntArray, slopes: FloatArray,
+def _all_slopes(rhs: Rhs, y: FloatArray, s: FloatArray, h: FloatArray, which: IntArray, told: FloatArray,
                 pair: Pair) -> FloatArray:
-    """Write the slopes of a step after the first; return its error."""
+    """Write the slopes of a step after the first, with their notes; return its error."""
+    slopes = told[:, :, : y.shape[1]]
     for i, sums in enumerate(pair.stages, 1):
-        slopes[i if i > _ZEROTH else _ZEROTH - i] = rhs(_moved(y, h, slopes, sums), s + pair.nodes[i] * h, which)
+        told[_IN_ORDER[i]] = rhs(_moved(y, h, slopes, sums), s + pair.nodes[i] * h, which)
     return _error(slopes, h, pair)
 
 
@@ -310,23 +319,28 @@ def _step_back(
     covectors: FloatArray,
     after_step_pullback: AfterStepPullback | None,
 ) -> FloatArray:
-    y, h = step.values, step.size
-    slopes, stages = np.empty((len(STAGES), *y.shape)), [y]
-    slopes[_ZEROTH] = rhs(y, step.begin, step.which)
-    for i, sums in enumerate(_STAGE_SUMS, 1):
-        stages.append(_moved(y, h, slopes, sums))
-        slopes[i if i > _ZEROTH else _ZEROTH - i] = rhs(stages[i], step.begin + NODES[i] * h, step.which)
+    y, s, h, which = step.values, step.begin, step.size, step.which
+    slopes, stages = np.empty((len(y), len(STAGES), y.shape[1])), [y]  # those of a row side by side
+    for i, node in enumerate(NODES):
+        slopes[:, _IN_ORDER[i]] = rhs(stages[i], s + node * h, which)
+        if i < len(DOP853.stages):
+            stages.append(y + _row_sum(slopes, h, *DOP853.stages[i]))
     if after_step_pullback is not None:
-        moved = _moved(y, h, slopes, _STEP_SUM)
-        covectors = after_step_pullback(moved, step.begin + h, step.which, covectors)
-    pulled = np.empty((len(STAGES) + 1, *covectors.shape))
-    pulled[-1] = covectors
+        covectors = after_step_pullback(y + _row_sum(slopes, h, *DOP853.step), s + h, which, covectors)
+    pulled = np.empty((len(y), len(covectors), len(STAGES) + 1, y.shape[1]))
+    pulled[:, :, -1] = covectors.swapaxes(0, 1)
     for i in reversed(range(len(STAGES))):
-        at_slope = np.einsum("j,jcrn->crn", _BACK_SUMS[i], pulled[i + 1 :])
-        at_slope *= h[:, None]
-        pulled[i] = rhs_pullback(stages[i], step.begin + NODES[i] * h, step.which, at_slope)
-    back: FloatArray = np.add.reduce(pulled, axis=0)
-    return back
+        at_slope = _row_sum(pulled, h, i + 1, _BACK_SUMS[i]).swapaxes(0, 1)
+        pulled[:, :, i] = rhs_pullback(stages[i], s + NODES[i] * h, which, at_slope).swapaxes(0, 1)
+    back: FloatArray = np.add.reduce(pulled, axis=2)
+    return back.swapaxes(0, 1)
+
+
+def _row_sum(terms: FloatArray, h: FloatArray, first: int, weights: FloatArray) -> FloatArray:
+    """h times the sum of weight times term, (r, .., j, N): a matrix product for each vector by itself."""
+    by_row = (h[:, None] * weights).reshape(len(h), *[1] * (terms.ndim - 2), len(weights))
+    total: FloatArray = np.matmul(by_row, terms[..., first : first + len(weights), :])[..., 0, :]
+    return total
 
 
 def _some(flags: NDArray[np.bool_], *arrays: Any) -> tuple[Any, ...]:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections import UserList, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -32,11 +33,12 @@ from symdecouple.errors import InvalidInput
 from symdecouple.numeric.samples.frames import numbers_in
 
 __all__ = ["Numbers", "centre_exactly", "check_choice", "elsewhere", "ends_of", "exact", "for_arrays", "fractions_of",
-           "holds_more", "is_elsewhere", "is_exact_in_float64", "library_of", "missing_entries", "nearest",
+           "holds_more", "is_elsewhere", "is_exact_in_float64", "library_of", "lift_of", "missing_entries", "nearest",
            "plan_elsewhere", "shifted_exactly", "shifted_integers", "spans_of", "take_numbers"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _PLAIN = frozenset({np.ndarray, np.ma.MaskedArray, list, tuple, float, int, np.float64})
+_SEQUENCES = (list, tuple, deque, UserList)
 _LIBRARIES = frozenset({"pandas", "xarray", "dask"})
 
 _REMEDY = {
@@ -101,7 +103,7 @@ def take_numbers(a: Any) -> Numbers:
     if isinstance(a, np.ma.MaskedArray):
         mask = np.ma.getmaskarray(a)
         return Numbers(_checked(a.data, mask), mask if mask.any() else None)
-    if isinstance(a, list | tuple):
+    if isinstance(a, _SEQUENCES):
         return Numbers(_checked(_from_sequence(a)), None)
     library = library_of(a)
     if "dask" in (library, library_of(getattr(a, "data", None)) if library == "xarray" else ""):
@@ -148,9 +150,12 @@ def _from_sequence(a: Sequence[Any]) -> NDArray[Any]:
         _refuse_kind("b")
     try:
         array = np.asarray(a)
-        if array.dtype.kind == "f" and any(issubclass(t, int) for t in types):
+        is_mixed = array.dtype.kind == "f" and any(issubclass(t, int | np.integer) for t in types)
+        if is_mixed and (np.abs(array) >= _EXACT_INTEGER).any():
             objects = np.asarray(a, dtype=object)
-            big = any(isinstance(v, int) and abs(v) > _EXACT_INTEGER for v in objects.flat)
+            for place, value in enumerate(objects.flat):
+                objects.flat[place] = value.item() if isinstance(value, np.ndarray) else value
+            big = any(isinstance(v, int | np.integer) and abs(int(v)) > _EXACT_INTEGER for v in objects.flat)
             return objects if big else array
     except (ValueError, OverflowError) as error:
         raise InvalidInput(f"a nested list without a rectangular shape was given ({_uneven(a) or error}); pad it with "
@@ -172,9 +177,10 @@ def _leaf_types(a: Any) -> set[type]:
     if isinstance(a, np.ndarray):
         return {a.dtype.type}
     types = set(map(type, a))
-    if not any(issubclass(t, list | tuple | np.ndarray) for t in types):
+    inner = (*_SEQUENCES, np.ndarray)
+    if not any(issubclass(t, inner) for t in types):
         return types
-    return set[type]().union(*(_leaf_types(e) if isinstance(e, list | tuple | np.ndarray) else {type(e)} for e in a))
+    return set[type]().union(*(_leaf_types(e) if isinstance(e, inner) else {type(e)} for e in a))
 
 
 def _checked(array: NDArray[Any], masked: Any = False) -> NDArray[Any]:
@@ -284,12 +290,16 @@ def centre_exactly(values: Sequence[Any], weights: Sequence[float]) -> NDArray[n
     round once."""
     if len(values) < 2:
         return np.zeros(len(values))
-    middle = _weighted_median(values, weights)
-    span = Fraction(max(values) - min(values))
-    exponent = _LIFT - span.numerator.bit_length() + span.denominator.bit_length()
+    middle, exponent = _weighted_median(values, weights), lift_of(values)
     up, down = 2 ** max(exponent, 0), 2 ** max(-exponent, 0)
     shifted = (value - middle for value in values)
     return np.array([(v.numerator * up) / (v.denominator * down) for v in shifted])  # int / int is rounded once
+
+
+def lift_of(values: Sequence[Any]) -> int:
+    """The exponent of the power of two that `centre_exactly` multiplies by."""
+    span = Fraction(max(values) - min(values))
+    return _LIFT - span.numerator.bit_length() + span.denominator.bit_length()
 
 
 def shifted_integers(rows: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:

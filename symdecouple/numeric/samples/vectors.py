@@ -47,6 +47,9 @@ WAVES = float(np.finfo(np.float64).eps) ** (-2 / 3)  # from here on rounding tak
 _NORMAL = float(np.finfo(np.float64).tiny)  # below, digits are missing
 _BEYOND = Outcome(False, "out of range", "entries, or differences between them, are beyond float64; change the unit, "
                   "or use dps=")
+_HALF = float(np.finfo(np.float64).eps) ** 0.5  # of the range of a row: so much rounding leaves half its digits
+_COARSE = Outcome(False, "beyond float64", "float64 rounds the entries by much of what is beside their offset; take it "
+                  "off, or use dps=")
 ROUNDED = Outcome(False, "beyond float64", "entries are rounded to more than a wave shows; use dps=")
 
 
@@ -94,7 +97,7 @@ class Batch(Answer):
     @classmethod
     def of(cls, name: str, samples: Any, axis: SampleAxis, exact: bool, filtered: int | None = None, *,
            centred: Callable[[tuple[int, ...]], bool] = lambda _: False, interval: tuple[Any, Any] | None = None,
-           waves: bool = False) -> Batch:
+           waves: bool = False, differences: Callable[[tuple[int, ...]], bool] = lambda _: False) -> Batch:
         """Take array-like samples.
 
         Parameters
@@ -115,6 +118,9 @@ class Batch(Answer):
             Where all entries have to lie, ends left out; other rows are refused.
         waves : bool
             Refuse rows that float64 would round by more than waves of unit length show.
+        differences : callable
+            Of the grid: whether to refuse rows that float64 would round to less than half of the digits of their
+            differences, which some function asks for beside the mean.
         """
         given = take_numbers(samples)
         if given.masked is not None and given.masked.any():
@@ -140,9 +146,11 @@ class Batch(Answer):
         if shifted:
             rows = rows.copy()
             rows[list(shifted)] = [numbers for numbers, _ in shifted.values()]
-        for r in _beyond(taken, rows, shifted) if is_wide and not exact else ():
+        for r in _beyond(taken, rows, shifted) if taken.dtype == object and not exact else ():
             barred[r] = _BEYOND
             rows[r] = 0
+        if is_wide and not shifted and not exact and (coarse := _coarse(taken, rows)) and differences(grid):
+            barred = {**dict.fromkeys(coarse, _COARSE), **barred}
         for i in np.flatnonzero(np.abs(rows).max(axis=1, initial=0) > WAVES) if waves and not exact else ():
             if i not in shifted and any(exact_number(v) != w for v, w in zip(taken[i], rows[i], strict=True)):
                 barred.setdefault(int(i), ROUNDED)
@@ -273,6 +281,14 @@ def _has_changed(values: list[Fraction], row: NDArray[Any]) -> bool:
     return any(v - values[0] != Fraction(w) - Fraction(row[0]) for v, w in zip(values, row.tolist(), strict=True))
 
 
+def _coarse(taken: NDArray[Any], rows: NDArray[Any]) -> list[int]:
+    """Rows that are rounded by much of their range."""
+    low, high = row_ends(rows) if rows.size else (rows, rows)
+    some = np.flatnonzero(np.maximum(-low, high) * _HALF > high - low).tolist()
+    return [i for i in some if (values := fractions_of(taken[i])) and max(abs(v - Fraction(w)) for v, w in zip(
+        values, rows[i].tolist(), strict=True)) > Fraction(_HALF) * (max(values) - min(values))]
+
+
 def _converted(rows: NDArray[Any], kind: Any) -> NDArray[Any]:
     if kind is object:
         return rows.astype(object)
@@ -290,7 +306,7 @@ def as_floats(array: NDArray[Any]) -> NDArray[np.float64]:
 
 def _float(value: Any) -> float:
     try:
-        return float(value)
+        return math.nan if _is_signal(value) else float(value)
     except OverflowError:
         return math.inf if value > 0 else -math.inf
     except (TypeError, ValueError) as error:
@@ -321,9 +337,14 @@ def _unfit(row: NDArray[Any]) -> Outcome | None:
         return SINGLE
     if row.dtype != object:
         return NAN_INPUT if np.isnan(row).any() else INFINITE if np.isinf(row).any() else None
-    if any(v != v or type(v).__name__ == "NaN" for v in row.tolist()):  # SymPy's nan is itself
-        return NAN_INPUT
     try:
+        if any(_is_signal(v) or v != v or type(v).__name__ == "NaN" for v in row.tolist()):  # SymPy's nan is itself
+            return NAN_INPUT
         return INFINITE if any(abs(v) == float("inf") for v in row.tolist()) else None
     except TypeError as error:
         raise InvalidInput(f"the sample holds {row.tolist()!r:.80}, real numbers are expected") from error
+
+
+def _is_signal(value: Any) -> bool:
+    """True for Decimal("sNaN"), which raises where it is compared."""
+    return hasattr(value, "is_snan") and value.is_snan()

@@ -28,6 +28,7 @@ from symdecouple.numeric.samples.intake import (
     ends_of,
     exact,
     is_exact_in_float64,
+    lift_of,
     shifted_integers,
     spans_of,
     take_numbers,
@@ -141,7 +142,8 @@ def _in_common_units(row: Sequence[Any]) -> list[float]:
 class WeighedRows:
     """Some rows of the input beside their weights, 1 where there are none: which entries are there, which are missing.
 
-    `values` are floats, in rows of exact numbers centred before they were rounded; `ends` marks their extremes then.
+    `values` are floats, in rows of exact numbers centred before they were rounded; `ends` marks their extremes then,
+    and `lifts` are exponents of what they were multiplied by, (R,).
     """
 
     values: NDArray[np.floating[Any]]
@@ -149,6 +151,7 @@ class WeighedRows:
     present: BoolArray
     missing: BoolArray
     ends: tuple[BoolArray, BoolArray] | None
+    lifts: IntArray
     is_weighed: bool
 
     @classmethod
@@ -162,9 +165,9 @@ class WeighedRows:
         if rows.dtype.kind == "f":
             values = rows if rows.dtype == np.float32 else rows.astype(np.float64, copy=False)
             missing = (np.isnan(values) | np.isnan(weights)) & present
-            return cls(values, weights, present & ~missing, missing, None, is_weighed)
-        values, missing, ends = _from_exact(rows, weights, present)
-        return cls(values, weights, present & ~missing, missing, ends, is_weighed)
+            return cls(values, weights, present & ~missing, missing, None, np.zeros(len(rows), np.intp), is_weighed)
+        values, missing, ends, lifts = _from_exact(rows, weights, present)
+        return cls(values, weights, present & ~missing, missing, ends, lifts, is_weighed)
 
     def refusals(self, *, omit: bool) -> dict[int, Outcome]:
         """Rows that cannot be asked."""
@@ -208,15 +211,16 @@ class WeighedRows:
 
 def _from_exact(
     rows: NDArray[Any], weights: FloatArray, present: BoolArray
-) -> tuple[FloatArray, BoolArray, tuple[BoolArray, BoolArray] | None]:
+) -> tuple[FloatArray, BoolArray, tuple[BoolArray, BoolArray] | None, IntArray]:
     """Integers and objects as floats; where rounding would lose something, centred first, with both ends marked."""
+    lifts = np.zeros(len(rows), dtype=np.intp)
     missing, odd = np.isnan(weights) & present, np.ones(len(rows), dtype=np.bool_)
     values, (low, high) = np.zeros(rows.shape), np.zeros((2, *rows.shape), dtype=np.bool_)
     if rows.dtype.kind in "iu":
         values[:], (least, most) = rows, ends_of(rows, present)
         odd = ~is_exact_in_float64(least, most)
         if not odd.any():
-            return values, missing, None
+            return values, missing, None, lifts
         low, high, spans = rows == least[:, None], rows == most[:, None], spans_of(least, most)
         is_even = present.all(axis=1) & (weights.min(axis=1) == weights.max(axis=1))
         known = rows if present.all() else np.where(present, rows, least[:, None])
@@ -227,15 +231,15 @@ def _from_exact(
             values[wide] = shifted_integers(known[wide])[0]
         odd &= ~(narrow | wide)
     for i in np.flatnonzero(odd).tolist():
-        values[i], missing[i], low[i], high[i] = _exact_row(rows[i], weights[i], present[i])
-    return values, missing, (low, high)
+        values[i], missing[i], low[i], high[i], lifts[i] = _exact_row(rows[i], weights[i], present[i])
+    return values, missing, (low, high), lifts
 
 
 def _exact_row(
     row: NDArray[Any], weights: FloatArray, present: BoolArray
-) -> tuple[FloatArray, BoolArray, BoolArray, BoolArray]:
-    """Exact numbers centred and rounded, and which of them are missing, at the minimum, at the maximum."""
-    values, missing = np.zeros(len(row)), np.isnan(weights) & present
+) -> tuple[FloatArray, BoolArray, BoolArray, BoolArray, int]:
+    """Exact numbers centred and rounded, which of them are missing, at the minimum, at the maximum, and their lift."""
+    lift, values, missing = 0, np.zeros(len(row)), np.isnan(weights) & present
     low, high = np.zeros((2, len(row)), dtype=np.bool_)
     kept = row[present]
     finite: dict[int, Fraction] = {}
@@ -249,4 +253,5 @@ def _exact_row(
         least, most = min(numbers), max(numbers)
         values[places] = centre_exactly(numbers, weights[places].tolist())
         low[places], high[places] = [v == least for v in numbers], [v == most for v in numbers]
-    return values, missing, low, high
+        lift = lift_of(numbers) if least < most else 0
+    return values, missing, low, high, lift

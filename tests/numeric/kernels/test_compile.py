@@ -131,6 +131,45 @@ def test_sources_that_go_back_to_an_earlier_text_are_compiled_again(
     assert [answer(factor) for factor in (2, 2, 3, 2, 2)] == [(3, 0), (3, 1), (4, 0), (3, 0), (3, 1)]
 
 
+FLIPPED = """
+import sys
+from pathlib import Path
+from tests.numeric.kernels.test_compile import chosen, jit
+jit._PACKAGE = "tests"
+kernels = jit.Kernels("symdecouple.numeric.some_kernel", ("tests.numeric.kernels.test_compile",), seconds=1e-7)
+(twin,) = kernels.build(chosen)
+print(twin(2.0), twin.is_new, sum(twin.twin.stats.cache_hits.values()))
+if sys.argv[1:]:
+    kernels.note_warm()
+"""
+
+
+@pytest.mark.parametrize("damage", ["a byte", "another file", "a folder"])
+def test_files_that_are_not_what_they_were_are_never_loaded(damage: str, tmp_path: Path) -> None:
+    """Machine code with a wrong byte is loaded by LLVM, or ends Python; where no file can be written, none is."""
+    pytest.importorskip("numba")
+    root = Path(__file__).parents[3]
+
+    def told(*arguments: str) -> str:
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(root)}
+        made = subprocess.run([sys.executable, "-W", "error::RuntimeWarning", "-c", FLIPPED, *arguments], check=False,
+                              capture_output=True, text=True, env=environment, cwd=root)
+        assert made.returncode == 0, made.stderr
+        return made.stdout.strip()
+
+    assert told("mark") == "6.0 False 0" and told() == "6.0 False 1"
+    (file,) = tmp_path.rglob("*.nbc")
+    kept = file.read_bytes()
+    if damage == "a folder":
+        file.unlink()
+        file.mkdir()
+        assert told() == told() == "6.0 True 0"
+        return
+    file.write_bytes(kept[:100] + bytes([kept[100] ^ 255]) + kept[101:] if damage == "a byte" else kept[::-1])
+    assert told() == "6.0 True 0"
+    assert told() == "6.0 False 1"
+
+
 def scaled(x: float, positive: bool) -> float:
     return float(where(positive, chosen(x), -x))
 

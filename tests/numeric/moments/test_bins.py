@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
+from scipy.stats import kurtosis, skew
 
 from symdecouple.numeric.moments import levels
+from symdecouple.numeric.moments.bins import BinFrame, Bins
+from symdecouple.numeric.moments.gradients import standardized_gradients
 from symdecouple.numeric.moments.levels import gaussian_moments, standardized_rows
 from symdecouple.numeric.samples.batch import SampleMatrix
 
@@ -29,7 +33,7 @@ def found_of(rows: np.ndarray, order: int = 6, compiled: bool = False) -> tuple[
 def test_moments_are_those_of_the_entries(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     row = ROWS[name]
     found, refusals = found_of(row[None])
-    monkeypatch.setattr(levels, "binned", None)  # which is not called from here on
+    monkeypatch.setattr(levels, "filled", None)  # which is not called from here on
     monkeypatch.setitem(levels._BINNED, False, N + 1)
     expected, told = found_of(row[None])
     assert refusals == told == {}
@@ -79,3 +83,46 @@ def test_that_errors_grow_too_much_is_told_by_the_bins(monkeypatch: pytest.Monke
     found, refusals = found_of(row[None])
     assert refusals == told and len(told) == 1 == len(climbed) and climbed[0] < N
     assert found == pytest.approx(expected, rel=1e-9, abs=1e-9, nan_ok=True)
+
+
+def with_outlier(row: np.ndarray, size: float) -> np.ndarray:
+    found = row.copy()
+    found[7] = size
+    return found
+
+
+def at_no_skewness(row: np.ndarray) -> float:
+    """The kurtosis there, by SciPy, for an outlier so far that the others are at 0 beside it: u = g/(g + w)."""
+    def image(log_w: float) -> np.ndarray:
+        g = row - row.min()
+        return g / (g + np.exp(log_w))
+
+    root = brentq(lambda w: skew(image(w)), -30, 30, xtol=1e-15)
+    return float(kurtosis(image(root), fisher=False))
+
+
+@pytest.mark.parametrize("size", [1e17, 1e19, 1e20, 1e25, 1e30, 1e60, 1e300])
+@pytest.mark.parametrize("side", [1, -1])
+def test_what_lies_nearer_to_an_end_than_bins_tell_is_told_by_the_entries(size: float, side: int) -> None:
+    """Half of the entries are in one bin then, with the pole of the flow among them."""
+    row = with_outlier(ROWS["steep"], size)
+    expected = at_no_skewness(row)
+    values, refusals = found_of(side * row[None])
+    assert not refusals and values[0, 3] == pytest.approx(expected, rel=1e-11)
+    found = standardized_gradients(side * row[None], 4, GOAL[:4])
+    assert not found.refusals and found.values[0, 3] == pytest.approx(expected, rel=1e-11)
+    for k in (0, 1000):
+        moved = np.array([row, row])
+        moved[:, k] += [1e-4, -1e-4]
+        slope = side * np.diff([at_no_skewness(each) for each in moved[::-1]])[0] / 2e-4
+        assert found.gradients[0, 3, k] == pytest.approx(slope, rel=1e-4, abs=1e-8)
+
+
+@pytest.mark.parametrize("side", [1, -1])
+@pytest.mark.parametrize("gap", [1e-12, 1e-25])
+def test_a_middle_elsewhere_hides_nothing(gap: float, side: int) -> None:
+    """Six of ten entries lie near one end, and a number of the others is taken for the middle."""
+    row = side * np.array([*(gap * k for k in (0, 1, 2, 3, 5, 8)), 0.3, 0.5, 0.6, 1.0])
+    bins = Bins(BinFrame.about(row.min(), side * 0.5, row.max(), (1, 1, 10), side < 0))
+    bins.add(row)
+    assert bins.resolves(0.0) == (gap > 2.0**-60)

@@ -10,6 +10,7 @@ import pytest
 from symdecouple.numeric.moments import hankel
 from symdecouple.numeric.moments.hankel import (
     free_direction,
+    free_direction_with_basis,
     hankel_norms,
     mean_of_product,
     orthogonal_basis,
@@ -98,6 +99,17 @@ def test_derivatives_in_the_basis() -> None:
         slope = sum(of[j, i][:, None] * p[i] for i in range(6))
         assert slope == pytest.approx((ahead[j] - behind[j]) / (2 * h), rel=1e-8, abs=1e-6)
     assert steepness(y, 6)[0] == pytest.approx(slope, rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("lost", [hankel._LOST, 2.0])
+def test_coefficients_are_those_of_the_polynomials(lost: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hankel, "_LOST", lost)
+    y = standardized(np.random.default_rng(7).gamma(2.0, size=(2, 40)))
+    direction, basis = free_direction_with_basis(y, 6)
+    found = np.einsum("jir,irn->jrn", basis.coefficients(), [y**i for i in range(6)])
+    assert found == pytest.approx(orthogonal_basis(y, 6)[0].polynomials(y), rel=1e-9, abs=1e-9)
+    assert np.array_equal(direction, free_direction(y, 6)[0])
+    assert basis.norm[-1] == pytest.approx(free_direction(y, 6)[1], rel=1e-14)
 
 
 @pytest.mark.parametrize("k", [3, 5])

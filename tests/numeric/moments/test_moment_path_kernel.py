@@ -17,7 +17,7 @@ from numpy.polynomial import chebyshev
 
 from symdecouple.numeric.kernels.compile import _twin
 from symdecouple.numeric.moments import hankel_kernel, levels, moment_path_kernel as kernel, nodes_kernel
-from symdecouple.numeric.moments.bins import binned
+from symdecouple.numeric.moments.bins import filled
 from symdecouple.numeric.moments.hankel import orthogonal_basis, power_means, residuals
 from symdecouple.numeric.moments.levels import Ladder, climb, gaussian_moments
 from symdecouple.numeric.moments.moment_path import RESIDUAL, follow
@@ -195,7 +195,7 @@ def goal(order: int) -> tuple[float, ...]:
 def test_a_value_far_out_of_a_long_sample_does_not_spoil_the_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("numba")
     row = np.append(-np.log1p(-np.arange(0.5, 100_000) / 100_000), 19.0)
-    few = binned(row, row[0], 19.0, is_falling=False)
+    few = filled(row, row[0], 19.0, is_falling=False).matrix()
     exact = climb(few.values, 7, goal(7), weights=few.weights, rtol=1e-14).moments[4:, 0]
     monkeypatch.setattr(levels, "follow", None)
     assert climb(row[None], 7, goal(7), compiled=True).moments[4:, 0] == pytest.approx(exact, abs=3e-8)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from symdecouple.numeric.paths.integrate import End, integrate, pull_back
+from symdecouple.numeric.paths.integrate import DOP853, End, integrate, pull_back
 
 
 def oscillator(y: np.ndarray, s: np.ndarray, which: np.ndarray) -> np.ndarray:
@@ -96,6 +96,22 @@ def test_a_rejected_step_keeps_its_first_slope() -> None:
 
     path = integrate(slope, np.tile([1.0, 0.0], (3, 1)), scale=np.ones(3), first_step=np.ones(3))
     assert path.failed.any() and sum(calls) == 12 * path.steps.sum() + 11 * path.failed.sum()
+
+
+def test_notes_beside_the_slopes_are_kept_in_the_order_of_the_stages() -> None:
+    """Of accepted steps only, and rows that move on without others keep their own."""
+    def noted(y: np.ndarray, s: np.ndarray, which: np.ndarray) -> np.ndarray:
+        return np.column_stack([oscillator(y, s, which), s, which, y])
+
+    start = np.array([[1.0, 0.0], [0.0, 1e-3], [0.5, 0.5]])
+    plain, path = integrate(oscillator, start, store=True), integrate(noted, start, first_step=np.ones(3), store=True)
+    assert path.failed.any() and len(set(path.steps)) > 1
+    assert path.values == pytest.approx(plain.values, abs=1e-10)
+    for step in path.tape:
+        s, which, y = step.notes[:, :, 0], step.notes[:, :, 1], step.notes[:, :, 2:]
+        assert np.array_equal(s, step.begin[:, None] + step.size[:, None] * DOP853.nodes)
+        assert (which == step.which[:, None]).all() and np.array_equal(y[:, 0], step.values)
+    assert all(step.notes.shape[2] == 0 for step in plain.tape)
 
 
 def test_empty_batches() -> None:

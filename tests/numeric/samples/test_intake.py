@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import UserList, deque
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -15,6 +17,7 @@ from symdecouple.numeric.samples import vectors, weights
 from symdecouple.numeric.samples.intake import centre_exactly, exact, take_numbers
 from symdecouple.numeric.samples.vectors import shifted_rows
 from symdecouple.stats import decoupled_moments, orthokurtosis
+from tests.stats import oracle
 
 
 @pytest.mark.parametrize(
@@ -90,6 +93,7 @@ def test_an_exponent_that_would_fill_the_memory(value: object) -> None:
         (np.zeros(2, dtype=[("x", float)]), "records"),
         ([[1, 2], [3]], "rectangular"),
         ([np.ma.masked_array([1, 2], mask=[0, 1])], "masks"),
+        (deque([True, 1.5]), "booleans"),
     ],
 )
 def test_arrays_of_no_numbers_are_named(a: object, said: str) -> None:
@@ -103,6 +107,24 @@ def test_lists_that_numpy_would_round_stay_exact() -> None:
         assert array.dtype == object and [exact(v) for v in array] == [exact(v) for v in a]
     assert take_numbers([1, 2.5]).array.dtype == np.float64
     assert take_numbers([2**60, 2**60 + 1]).array.dtype == np.int64
+
+
+def test_whole_numbers_of_numpy_beside_others_stay_exact() -> None:
+    """NumPy takes int64 beside float, and beside uint64, for float64."""
+    big = 2**60 + 1
+    some: list[Any] = [
+        [np.int64(big), 0.5], [np.int64(2**53 + 1), 0.5], [2**53 + 1, 0.5], [np.int64(big), np.float64(big)],
+        [np.uint64(2**63 + 1), np.int64(-1)],
+        [np.uint64(2**64 - 1), 3], [np.int64(-(2**63)), 0.25], [np.array(2**63 + 1, dtype=np.uint64), np.array(-4)],
+        deque([big, 0.5]), UserList([big, Fraction(1, 3), 0.5])]
+    for a in some:
+        assert [exact(v) for v in take_numbers(a).array] == [exact(v.item() if np.ndim(v) == 0 and isinstance(
+            v, np.ndarray) else v) for v in a]
+    pairs = take_numbers([np.array([big, 5]), np.array([0.5, 1.5])]).array
+    assert pairs.dtype == object and pairs[0, 0] == big
+    assert take_numbers([np.int64(3), 2.5]).array.dtype == np.float64
+    far = [*(np.int64(2**60 + k) for k in (1, 3, 4, 9)), 2.0**60]
+    assert orthokurtosis(far) == pytest.approx(float(oracle.orthokurtosis([1, 3, 4, 9, 0])), rel=1e-14)
 
 
 def test_centring_keeps_the_gaps() -> None:
