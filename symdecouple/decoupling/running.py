@@ -77,17 +77,21 @@ class Running:
         known = np.full((2, len(batch.rows)), np.nan, dtype=batch.numbers)  # residuals and errors
         digits = nullcontext() if self.dps is None else at_digits(
             self.dps + GUARD + _hidden_digits(batch.rows) + self.choice.hidden_digits)
-        with np.errstate(under="ignore"), digits, reported(progress, batch.name) as tell:
+        telling = nullcontext() if progress is None else reported(progress, batch.name)
+        with np.errstate(under="ignore"), digits, telling as tell:
             targets, done = self._targets(), np.zeros(len(batch.rows), dtype=np.bool_)
             if self.checkpoint is not None:
                 done[self.checkpoint.restore(batch)] = True
             asked = np.array(list(batch.open_rows()), dtype=np.intp)
-            to_do, portioned = asked[~done[asked]], Portioned(tell, len(asked), self.checkpoint is not None)
+            to_do, is_whole = asked[~done[asked]], tell is None and self.checkpoint is None  # nobody waits for portions
+            portioned = None if is_whole else Portioned(tell, len(asked), self.checkpoint is not None)
             step = max(1, _CHUNK // max(1, n_samples)) if self.dps is None else 1
             for whole in (to_do[i : i + step] for i in range(0, len(to_do), step)):
-                for index in portioned.cut(whole):
+                for index in [whole] if portioned is None else portioned.cut(whole):
                     with as_part_of(len(whole) * n_samples):
                         known[:, index] = self._portion(index, targets)
+                    if portioned is None:
+                        continue
                     done[index], is_end = True, bool(index[-1] == whole[-1])
                     if self.checkpoint is not None and (is_end or portioned.is_due()):
                         self.checkpoint.keep(batch, done)
@@ -99,7 +103,8 @@ class Running:
                 rounded = np.frompyfunc(lambda v: +v, 1, 1)(result)
                 known[1] += mpmath.eps
                 result = Precise.of(rounded, self.dps, *(each.reshape(batch.shape)[()] for each in known))
-        return batch.deliver(result, on_refusal)
+        is_told = on_refusal == "return" or batch.refusals or batch.notes or batch.hint
+        return batch.deliver(result, on_refusal) if is_told else result
 
     def _as_statistics(self) -> None:
         """Ask `stats` for moments of exact numbers that float64 rounds too much: it sees them before they are rounded.
