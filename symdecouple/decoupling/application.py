@@ -46,6 +46,7 @@ class Application:
         self.features, self.size = features, len(features)
         self._has_filters = features.filter_ndim is not None
         self.spans = [(group[0], group[-1] + 1) for group in features.groups]
+        self.is_single = len(self.spans) == self.size  # every feature is a level of its own
         self._moments = len(recognize_moments(features, 1) or ())
         self._oracles = {j: Oracle(f.black_box) for j, f in enumerate(features) if f.black_box is not None}
         symbolic = {j: f for j, f in enumerate(features) if j not in self._oracles}
@@ -147,11 +148,6 @@ class Application:
                 worst.refusals = {**stopped, **wrong[j], **worst.refusals}
         worst.error = None if worst.error is None else worst.error + lost
         return worst.answers(out, worst.refusals)
-
-    @property
-    def is_single(self) -> bool:
-        """Whether every feature is a level of its own."""
-        return len(self.spans) == self.size
 
     def _begun(self, first: Answers | None, rows: Array, *more: int) -> tuple[Array, list[tuple[int, int]]]:
         """Return room for what features have, (R, M, *more), with leading ones in it; and the spans of all others."""

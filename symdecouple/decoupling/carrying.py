@@ -63,26 +63,20 @@ class Recipe:
         if self.moments is None or len(self.moments) < self.size:
             raise NoMap("a transfer is applied to other values where all features are moments, a map of values, or all "
                         "are energies of filters, a filter; transfer the other values themselves")
-        row = source.ravel()
+        row, of = source.ravel(), self.moments.coordinates
+        goal = [float(c) for c in of([float(v) for v in wanted])] if self.is_own else [
+            float(of([*self.references[:k], float(v)])[k]) for k, v in enumerate(wanted)]
+        fixed = goal if self.is_own else [float(c) for c in of([float(v or 0) for v in self.references[:-1]])]
+        legs = [(1.0, 0.0, 1.0, *fixed[2:k]) for k in range(3, len(goal) + self.is_own)]
+        if not self.is_own:  # and down again
+            legs += [(1.0, 0.0, 1.0, *fixed[2 : k - 1], goal[k - 1]) for k in range(len(goal), 2, -1)]
         try:
-            found, is_over = self._map(row, wanted)(np.concatenate([row, other.ravel()]))
+            moved = ValueMap.of_sample(row, tuple(legs), goal[0], goal[1] if len(goal) > 1 else None)
+            found, is_over = moved(np.concatenate([row, other.ravel()]))
         except LostMap as error:
             raise NoMap(f"the map of values was not followed to its end: {error}") from None
         _check(found[: row.size], result.ravel())
         return found[row.size :].reshape(other.shape), is_over[row.size :].reshape(other.shape)
-
-    def _map(self, row: FloatArray, wanted: Sequence[float]) -> ValueMap:
-        """The map of values that moments of a sample are moved by."""
-        assert self.moments is not None
-        goal = [float(c) for c in self.moments.coordinates([float(v) for v in wanted])] if self.is_own else [
-            float(self.moments.coordinates([*self.references[:k], float(v)])[k]) for k, v in enumerate(wanted)]
-        unit = goal[1] if len(goal) > 1 else None
-        fixed = goal if self.is_own else [
-            float(c) for c in self.moments.coordinates([float(v or 0) for v in self.references[:-1]])]
-        legs = [(1.0, 0.0, 1.0, *fixed[2:k]) for k in range(3, len(goal) + self.is_own)]
-        if not self.is_own:  # and down again
-            legs += [(1.0, 0.0, 1.0, *fixed[2 : k - 1], goal[k - 1]) for k in range(len(goal), 2, -1)]
-        return ValueMap.of_sample(row, tuple(legs), goal[0], unit)
 
 
 def _filtered(energies: QuadraticForms, source: FloatArray, result: FloatArray, other: FloatArray

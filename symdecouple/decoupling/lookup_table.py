@@ -107,8 +107,7 @@ class LookupTable(Shown):
         return np.asarray(interpn(axes, self.nodes, np.clip(given, 0, 1))).reshape(given.shape)
 
     def _card(self) -> Card:
-        size = len(self.nodes)
-        return Card("LookupTable", [("nodes", f"{size} x {size} x {size}"), ("white", f"{self.white:g}"),
+        return Card("LookupTable", [("nodes", " x ".join([str(len(self.nodes))] * 3)), ("white", f"{self.white:g}"),
                                     ("error", f"{self.error:.2g} levels of 8 bits"),
                                     ("values", f"{self.nodes.min():.3g} to {self.nodes.max():.3g}")])
 
