@@ -103,8 +103,7 @@ class Explanation(Tabled):
         return (f"<p>path <b>{html.escape(self.path)}</b>, scenario <b>{html.escape(self.scenario)}</b></p>"
                 + Tabled._repr_html_(self).replace("<table>", '<table class="explanation">', 1))
 
-    def _repr_html_(self) -> str:
-        return self.html()
+    _repr_html_ = html
 
 
 def _formulas(note: LevelNote) -> Cell:

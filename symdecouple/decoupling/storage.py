@@ -229,26 +229,23 @@ def _plan(data: dict[str, Any]) -> Plan:
             said = str(error) if isinstance(error, SymdecoupleError) else f"{type(error).__name__} {error}"
             raise InvalidInput(f"{name} of the plan: {said}") from error
 
-    def read(text: str, allow_nonsmooth: tuple[str, ...] = (), name: str | None = None) -> Feature:
+    def feature(text: str, allow_nonsmooth: tuple[str, ...] = (), name: str | None = None) -> Feature:
         expr = parse_expression(text, sample=sample, n_samples=size, max_length=_LONGEST)
         return Feature(expr.xreplace(responses), allow_nonsmooth=allow_nonsmooth, name=name)
-
-    def feature(written: Mapping[str, Any]) -> Feature:
-        return read(**written)
 
     sample, size = part("domain", str, parse_domain), part("n_samples", int, without=None)
     responses = part("responses", list, lambda found: {
         Symbol(_RESPONSE.format(n)): _response(**r) for n, r in enumerate(found)})
     features = part("features", list, lambda items: FeatureSet([
-        Group(*map(feature, item)) if isinstance(item, list) else feature(item) for item in items]))
+        Group(*(feature(**f) for f in item)) if isinstance(item, list) else feature(**item) for item in items]))
     if features.parameters:
         raise InvalidInput(f"features of the plan: {', '.join(sorted(map(str, features.parameters)))} is not bound")
     values = part("reference", list, lambda found: _references(features, found))
     check_attainable(features, values)
     perturbation = part("perturbation", dict, lambda found: Perturbation(**found), without=None)
     left_out = part("left_out", list, lambda found: tuple(
-        Dependent(int(d["index"]), feature(d["feature"]), str(d["reason"])) for d in found))
-    added = part("added", list, lambda found: tuple(map(feature, found)))
+        Dependent(int(d["index"]), feature(**d["feature"]), str(d["reason"])) for d in found))
+    added = part("added", list, lambda found: tuple(feature(**f) for f in found))
     if not set(added) <= set(features):
         raise InvalidInput("added of the plan: these are features of it, got others")
     return plan_of(features, values, part("path", str), part("budget", Real, float, without=inf), perturbation,
