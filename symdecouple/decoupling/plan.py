@@ -118,8 +118,8 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName | Lit
             features, values = without(left_out, features, values)
         tell(2, 3)
         check_attainable(features, values)
-        inner: PathName = "auto" if path == "closure" else path
-        plan = plan_of(features, values, inner, budget, as_perturbation(perturb), left_out, added)
+        plan = plan_of(features, values, "auto" if path == "closure" else path, budget, as_perturbation(perturb),
+                       left_out, added)
         tell(3, 3)
     return plan
 

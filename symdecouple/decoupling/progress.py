@@ -67,17 +67,14 @@ class Portioned:
             start += step
             # work, not waiting for a busy machine, is what a row costs
             seconds = min(time.perf_counter() - self._began, time.process_time() - worked)
-            self._step = self._next(step, max(seconds, 1e-6))
-
-    def _next(self, step: int, seconds: float) -> int:
-        """The next portion; many rows may take as long as one, then they go on growing while that pays."""
-        rate, before = step / seconds, self._rate
-        self._rate = rate
-        if seconds < EVERY / 2:
-            return int(min(EVERY / seconds, _GROWTH) * step)
-        if rate > _PAYS * before and seconds < _LONGEST:
-            return 2 * step
-        return max(1, int(step * EVERY / seconds)) if seconds > 2 * EVERY else step
+            rate, before = step / max(seconds, 1e-6), self._rate
+            self._rate, self._step = rate, step
+            if seconds < EVERY / 2:
+                self._step = int(min(EVERY * rate, _GROWTH * step))
+            elif rate > _PAYS * before and seconds < _LONGEST:  # many rows may take as long as one: growing pays
+                self._step = 2 * step
+            elif seconds > 2 * EVERY:
+                self._step = max(1, int(EVERY * rate))
 
     def is_due(self) -> bool:
         """True iff the last time that something was told is `EVERY` ago, and the rest takes longer than a moment."""

@@ -297,10 +297,9 @@ def _told(others: NDArray[Any], fine: NDArray[Any], is_over: NDArray[Any], sourc
                        "without an answer")
     if not is_over.any():
         return None
-    ends = [f"{which} {np.format_float_positional(end, 6, fractional=False, trim='-')}" for which, end, part in (
-        ("up to", others[is_over & (others < source.min())].max(initial=-np.inf), others < source.min()),
-        ("from", others[is_over & (others > source.max())].min(initial=np.inf), others > source.max()))
-        if (is_over & part).any()]
+    parts = ("up to", is_over & (others < source.min()), np.max), ("from", is_over & (others > source.max()), np.min)
+    ends = [f"{which} {np.format_float_positional(end(others[part]), 6, fractional=False, trim='-')}"
+            for which, part, end in parts if part.any()]
     return Outcome(False, "beyond the map", f"{int(is_over.sum())} of {is_over.size} values, {' and '.join(ends)}, are "
                    f"where the map has ended (the source has {source.min():.6g} to {source.max():.6g}); "
                    'beyond="hold" takes its limit')
