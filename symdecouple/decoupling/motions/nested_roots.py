@@ -64,7 +64,7 @@ class NestedRoots(OrbitMotion):
 
     def _first_step(self, moved: Moved, k: int, targets: Array) -> Any:
         """Return the step of Newton's method; 0 where it would move the samples by less than their rounding."""
-        direction = self._direction(moved.values, targets[:k])
+        direction = self._direction(moved, targets[:k])
         if direction is None:
             raise Unreachable(Outcome(False, "critical point", self._about(moved, k - 1, targets)))
         shift = largest(direction[k - 1] * self.generators(moved.values, k)[k - 1])
