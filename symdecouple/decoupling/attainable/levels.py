@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -67,10 +68,8 @@ class MomentIntervals:
 
     def of_rows(self, rows: Array, _: tuple[int, ...]) -> list[list[Interval]]:
         """Intervals along the leaf of each sample, (R, N)."""
-        ties = list(map(groups_of, rows))
-        known = {groups.tobytes(): groups for groups in ties}
-        found = {key: self._counted(groups, rows.shape[1]) for key, groups in known.items()}
-        return [found[groups.tobytes()] for groups in ties]
+        counted = cache(lambda counts: self._counted(np.frombuffer(counts), rows.shape[1]))
+        return [counted(groups_of(row).tobytes()) for row in rows]
 
     def of_any(self, grid: tuple[int, ...]) -> list[Interval]:
         """Intervals over all samples of N values."""
@@ -87,7 +86,7 @@ class MomentIntervals:
             values = sorted(self._feature(k, point, end) for end in ends)
             closed = (groups is None and k > 1) or is_one
             found.append(Interval(values[0], values[1], *(closed and bool(np.isfinite(v)) for v in values)))
-            if k < len(self.leading) and not _is_inside(k, point, ends, is_one):
+            if not found[-1].holds(self.references[k - 1]):
                 break
         return found + [NOTHING] * (len(self.leading) - len(found))
 
@@ -119,16 +118,6 @@ class MomentIntervals:
         return float(limit(expr, symbols[k - 1], at, "+" if value == 0 else "-"))
 
 
-def _is_inside(k: int, point: Sequence[float], ends: tuple[float, float], is_one: bool) -> bool:
-    """Whether a reference is a coordinate that samples on a leaf have."""
-    value = point[k - 1]
-    if is_one:
-        return abs(value - ends[0]) <= _INSIDE * (1 + abs(value)) and k > 2
-    if k > 2:
-        return Reach(k, *ends).side(value) == 0
-    return ends[0] < value < ends[1]
-
-
 @dataclass(frozen=True, slots=True)
 class EnergyIntervals:
     """Intervals of quadratic features that commute, the mean perhaps before them.
@@ -144,9 +133,8 @@ class EnergyIntervals:
     def of_rows(self, rows: Array, grid: tuple[int, ...]) -> list[list[Interval]]:
         """Intervals on the leaf of each signal, (R, N)."""
         energies = of_forms(self.leading, grid)
-        heard = list(Spectrum.of(energies.bands, rows, energies.mean).shares > 0)
-        found = {key: self._programmed(active, grid, False) for key, active in {a.tobytes(): a for a in heard}.items()}
-        return [found[active.tobytes()] for active in heard]
+        programmed = cache(lambda active: self._programmed(np.frombuffer(active, dtype=np.bool_), grid, False))
+        return [programmed(heard.tobytes()) for heard in Spectrum.of(energies.bands, rows, energies.mean).shares > 0]
 
     def of_any(self, grid: tuple[int, ...]) -> list[Interval]:
         """Intervals over all signals of this shape."""
@@ -158,12 +146,11 @@ class EnergyIntervals:
     def _programmed(self, active: Any, grid: tuple[int, ...], is_any: bool) -> list[Interval]:
         energies, offset = of_forms(self.leading, grid), int(self.leading.mean is not None)
         shift = np.array([float(c) for c in self.leading.constants])
-        mean = 0.0
         found = [Interval(-np.inf, np.inf)] * offset
         if self.leading.mean is not None:
             slope, constant = map(float, self.leading.mean)
             mean = (float(self.references[0]) - constant) / slope if self.references[0] is not None else np.nan
-        shift = shift + mean**2 * energies.bands.at_zero if offset else shift
+            shift = shift + mean**2 * energies.bands.at_zero
         for start, end in self.spans:
             if end > len(self.leading) or start < offset:
                 continue

@@ -173,7 +173,9 @@ def intervals_of_rows(choice: Choice, batch: Batch, values: Any) -> Attainable:
     fit = np.flatnonzero(np.isfinite(rows).all(axis=1) & (rows.shape[1] > 1))
     counted = _counted(choice)
     count = 0 if counted is None else len(counted.leading)
-    found = [[] for _ in fit] if counted is None else counted.of_rows(rows[fit], batch.grid)
+    ends = np.full((len(rows), size, 4), np.nan)
+    if counted is not None and len(fit):
+        ends[fit, :count] = counted.of_rows(rows[fit], batch.grid)
     own = np.asarray(values, dtype=np.float64).reshape(len(rows), size)
     found_by: list[FoundBy] = [] if counted is None else [counted.found_by] * count
     levels = choice.levels(choice.level(None), False, batch.grid)
@@ -181,19 +183,13 @@ def intervals_of_rows(choice: Choice, batch: Batch, values: Any) -> Attainable:
         if start < count:
             continue
         found_by += ["path"] * (end - start)
-        if end - start > 1 or any(choice.floats[j] is None for j in range(start)):
-            found = [[*row, *[Interval(np.nan, np.nan)] * (end - start)] for row in found]
+        if end - start > 1 or None in choice.floats[:start]:
             continue
         at = next(levels.at(rows[fit], [start], choice.floats)) if start else None
         there = rows[fit] if at is None else at.values
         here = np.where(np.isfinite(there).all(axis=1), own[fit, start], np.nan)
-        more = followed(levels, there, (start, end), here, choice.floats)
-        found = [[*row, one] for row, one in zip(found, more, strict=True)]
-    out = np.full((len(rows), size, 4), np.nan)
-    for i, row in zip(fit, found, strict=True):
-        out[i] = row
-    shaped = out.reshape(*batch.shape, size, 4)
-    return _attainable(shaped, own.reshape(*batch.shape, size), choice, found_by, None)
+        ends[fit, start] = followed(levels, there, (start, end), here, choice.floats)
+    return _attainable(ends.reshape(*batch.shape, size, 4), own.reshape(*batch.shape, size), choice, found_by, None)
 
 
 def intervals_of_any(choice: Choice, n_samples: Any) -> Attainable:
