@@ -133,7 +133,7 @@ def _nearest(vectors: Array, kept: list[int], j: int) -> tuple[float, Array]:
 
 def _gradients(features: FeatureSet, application: Application, columns: list[int]) -> Iterator[Array]:
     """Yield gradients of unit length at random samples, (M, N), those that are nothing but rounding as 0."""
-    grid, rng, found = _grid(features), np.random.default_rng(_SEED), 0
+    grid, rng, found = _grid(features, columns), np.random.default_rng(_SEED), 0
     applied = application.on(grid)
     for scale in (1.0, 0.5, 2.0, 0.25) * (_TRIES // 4):
         row = _row(features, math.prod(grid), rng, scale)
@@ -162,7 +162,7 @@ def _row(features: FeatureSet, size: int, rng: np.random.Generator, scale: float
     return np.asarray(rng.uniform(float(low), float(high), size))
 
 
-def _grid(features: FeatureSet) -> tuple[int, ...]:
+def _grid(features: FeatureSet, columns: list[int]) -> tuple[int, ...]:
     """The shape of a sample on which its size alone does not make features dependent.
 
     On 5 x 5 samples the nine energies of 3 x 3 kernels span all symmetric circular operators, the mean among them.
@@ -170,16 +170,11 @@ def _grid(features: FeatureSet) -> tuple[int, ...]:
     if features.coordinates:
         return (len(features.coordinates),)
     axes = features.sample_ndim
-    count = math.ceil((2 * len(features) + 5) ** (1 / axes))
-    return tuple(max(count, 8 * int(reach) + 3) for reach in _reaches(features, axes))
-
-
-def _reaches(features: FeatureSet, axes: int) -> Array:
-    """The largest lags along each axis, of filters one after the other."""
-    filters = (f.expr.atoms(Filter) for f in features if f.black_box is None and not _has_response(f))
-    lags = ([np.reshape(list(h.lags), (-1, axes)) for h in each] for each in filters)
-    return np.asarray(np.max([np.zeros(axes), *(sum(np.abs(one).max(axis=0, initial=0) for one in each)
-                                                + np.zeros(axes) for each in lags)], axis=0))
+    count, reach = math.ceil((2 * len(features) + 5) ** (1 / axes)), np.zeros(axes)
+    for j in columns:
+        lags = [np.abs(np.reshape(list(h.lags), (-1, axes))) for h in features[j].expr.atoms(Filter)]
+        reach = np.maximum(reach, sum(each.max(axis=0, initial=0) for each in lags))  # of filters one after the other
+    return tuple(max(count, 8 * int(n) + 3) for n in reach)
 
 
 def _has_response(feature: Feature) -> bool:

@@ -16,7 +16,7 @@ first root on the way, is shown as well where the levels before are explicit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -195,29 +195,25 @@ class ModifiedPoint:
 
     def _follow(self, y: Point, k: int, root: Any) -> None:
         """Show that the flows exist up to the root and, behind explicit levels, that G is monotone on the way."""
-        path = self._hull(root)
-        self._halved(path, lambda part: self._check_flow(y, k, part))
-        if all(step.time is not None for step in self.steps[: k - 1]):
-            self._halved(path, lambda part: self._check_slope(y, k, part))
+        is_explicit = all(step.time is not None for step in self.steps[: k - 1])
+
+        def show(times: Any, depth: int) -> None:
+            try:
+                self._check_flow(y, k, times)
+                if is_explicit and self.world.is_zero(self._slope(y, k, times)[1]):
+                    raise Irrational
+            except (Irrational, OutsideDomain, ZeroDivisionError):
+                if depth == 0:
+                    raise OutsideDomain from None
+                for part in (self.world.iv.mpf([times.a, times.mid.b]), self.world.iv.mpf([times.mid.a, times.b])):
+                    show(part, depth - 1)
+
+        show(self._hull(root), MAX_DEPTH)
 
     def _check_flow(self, y: Point, k: int, times: Any) -> None:
         for jet in self._along(y, k, Jet(times)).jets:
             if jet.value is None or not jet.value.delta.b < self.world.iv.inf:
                 raise Irrational
-
-    def _check_slope(self, y: Point, k: int, times: Any) -> None:
-        if self.world.is_zero(self._slope(y, k, times)[1]):
-            raise Irrational
-
-    def _halved(self, path: Any, check: Callable[[Any], None], depth: int = MAX_DEPTH) -> None:
-        """Check a path of times in parts that are small enough for intervals to tell."""
-        try:
-            check(path)
-        except (Irrational, OutsideDomain, ZeroDivisionError):
-            if depth == 0:
-                raise OutsideDomain from None
-            for part in (self.world.iv.mpf([path.a, path.mid.b]), self.world.iv.mpf([path.mid.a, path.b])):
-                self._halved(part, check, depth - 1)
 
     def _hull(self, root: Any) -> Any:
         iv = self.world.iv
