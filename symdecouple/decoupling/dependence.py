@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
-from sympy import Add, Symbol, oo
+from sympy import Add, Symbol
 
 from symdecouple.calculus.independence import check_independence
 from symdecouple.decoupling.application import Application
@@ -150,16 +150,15 @@ def _gradients(features: FeatureSet, application: Application, columns: list[int
 
 def _row(features: FeatureSet, size: int, rng: np.random.Generator, scale: float) -> Array:
     """A sample in the domain of the features; coordinates have signs, or at every other scale none."""
+    normal, (low, high) = rng.standard_normal(size) * scale, map(float, features.sample.interval)
     if features.coordinates:
-        normal = rng.standard_normal(size)
-        return np.asarray(normal if scale >= 1 else np.abs(normal) * scale)
-    low, high = features.sample.interval
-    if low == -oo and high == oo:
-        return rng.standard_normal(size) * scale
-    if high == oo or low == -oo:
-        side = np.exp(rng.standard_normal(size) * scale)
-        return np.asarray(float(low) + side if high == oo else float(high) - side)
-    return np.asarray(rng.uniform(float(low), float(high), size))
+        return np.asarray(normal if scale >= 1 else np.abs(normal))
+    if np.isinf(low) and np.isinf(high):
+        return normal
+    side = np.exp(normal)
+    if np.isinf(low):
+        return np.asarray(high - side)
+    return np.asarray(low + (side if np.isinf(high) else (high - low) * side / (1 + side)))
 
 
 def _grid(features: FeatureSet, columns: list[int]) -> tuple[int, ...]:

@@ -31,7 +31,7 @@ from math import comb, factorial, isfinite
 from typing import Any
 
 import mpmath
-from sympy import Add, Dummy, Expr, Float, I, Mul, S, Symbol, exp, expand, factorial2, im, lambdify, pi, re, sqrt
+from sympy import Add, Expr, Float, I, Mul, S, Symbol, exp, expand, factorial2, im, lambdify, pi, re, sqrt
 
 from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
 from symdecouple.families.linear_forms import LinearForm, split_forms
@@ -44,7 +44,7 @@ from symdecouple.language.mean import Mean
 from symdecouple.language.precision import at_digits
 from symdecouple.language.sample import Sample
 
-__all__ = ["DIGITS", "as_function", "expected", "gaussian", "gaussian_moment", "law_moment", "of_law",
+__all__ = ["DIGITS", "expected", "gaussian", "gaussian_moment", "law_moment", "of_law",
            "polynomial_expectation", "white_expectation"]
 
 DIGITS = 60
@@ -60,13 +60,6 @@ def expected(expr: Expr, expectation: Callable[[Expr, Sample], Expr]) -> Expr:
     if not expr.args or not expr.has(Mean):
         return expr
     return expr.func(*(expected(arg, expectation) for arg in expr.args))
-
-
-def as_function(expr: Expr, sample: Sample, module: str) -> Callable[[Any], Any]:
-    """Return a function of a number, or of an array, that computes an expression in the sample."""
-    symbol = Dummy("x")
-    function: Callable[[Any], Any] = lambdify([symbol], expr.xreplace({sample: symbol}), module)
-    return function
 
 
 def gaussian(body: Expr, sample: Sample) -> Expr:
@@ -101,8 +94,7 @@ def _gaussian_basis(psi: Expr, sample: Sample) -> Expr:
 
 def _integrated(psi: Expr, sample: Sample) -> Expr:
     """Return E psi(Z) by SymPy for algebraic functions, by quadrature for others."""
-    integrand = psi * exp(-(sample**2) / 2) / sqrt(2 * pi)
-    function = as_function(integrand, sample, "mpmath")
+    function = lambdify([sample], psi * exp(-(sample**2) / 2) / sqrt(2 * pi), "mpmath")
     _check_integrable(lambda v: abs(mpmath.mpf(function(v))), psi)
     if (value := gaussian_integral(psi, sample)) is not None:
         return value
@@ -195,8 +187,8 @@ def _law_basis(law: Any, psi: Expr, sample: Sample) -> Expr:
     base, exponent = psi.as_base_exp()
     if base == sample and exponent.is_Integer and exponent > 0:
         return law_moment(law, int(exponent), psi)
-    value, error = _quad(law, as_function(psi, sample, "numpy"))
-    size, size_error = _quad(law, as_function(abs(psi), sample, "numpy"))
+    value, error = _quad(law, lambdify([sample], psi, "numpy"))
+    size, size_error = _quad(law, lambdify([sample], abs(psi), "numpy"))
     return _finite(value if error + size_error < 1e-7 * (1 + size) else float("nan"), psi)
 
 

@@ -275,15 +275,16 @@ def _continued(application: Application, row: Array, targets: Array, choice: Cho
 
 def _newton(application: Application, y: Array, goal: Array) -> tuple[Array, float]:
     """The row after the shortest moves to a goal, as long as they bring its features nearer; and what is left."""
-    gap, worst = _gap(application.values(y), goal)
-    for _ in range(_NEWTON):
-        if not _ENOUGH < worst < np.inf:
-            break
-        moved = y + least_move(application.covectors(y, range(application.size))[None], gap[None])[0]
-        after, size = _gap(application.values(moved), goal)
+    moved, worst = y, np.inf
+    for _ in range(_NEWTON + 1):
+        gap = goal - application.values(moved)
+        size = float(np.max(np.abs(gap) / (1 + np.abs(goal))))
         if not size < worst:
             break
-        y, gap, worst = moved, after, size
+        y, worst = moved, size
+        if worst <= _ENOUGH:
+            break
+        moved = y + least_move(application.covectors(y, range(application.size))[None], gap[None])[0]
     return y, worst
 
 
@@ -298,8 +299,3 @@ def _inside(found: Answers, interval: tuple[Any, Any]) -> Answers:
     why = Outcome(False, "outside the domain", "the sample would have to leave the interval that was declared to have "
                   "these features; take values nearer to those of the sample")
     return Answers(found.values, found.residual, {**found.refusals, **dict.fromkeys(left, why)}, found.error)
-
-
-def _gap(values: Array, targets: Array) -> tuple[Array, float]:
-    gap = targets - values
-    return gap, float(np.max(np.abs(gap) / (1 + np.abs(targets))))

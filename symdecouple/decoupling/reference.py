@@ -20,11 +20,10 @@ from typing import Any
 
 import mpmath
 import numpy as np
-from sympy import Add, Expr, Float, Mul, Rational, nan
+from sympy import Add, Expr, Float, Mul, Rational, lambdify, nan
 
 from symdecouple.decoupling.expectations import (
     DIGITS,
-    as_function,
     expected,
     gaussian,
     gaussian_moment,
@@ -149,7 +148,11 @@ def _at(features: FeatureSet, reference: Reference) -> tuple[Expr, ...]:
         if feature.black_box is not None:
             value = _asked(feature.black_box, row())
         elif feature.coordinates:
-            value = _at_point(feature, reference.sample)
+            symbols, point = feature.coordinates, reference.sample
+            if len(point) != len(symbols):
+                raise InvalidInput(f"{feature} is a function of {len(symbols)} coordinates, the reference sample has "
+                                   f"{len(point)} numbers")
+            value = feature.expr.xreplace(dict(zip(symbols, point, strict=True)))
         elif feature.expr.has(Filtered):
             found, = Compiled([feature.expr], feature.sample).on(reference.grid)(row())
             value = _number(found.item())
@@ -165,15 +168,6 @@ def _asked(box: BlackBox, row: Array) -> Expr:
     for outcome in oracle.refusals(row, values).values():
         raise InvalidInput(f"the reference value of a black box: {outcome.detail}")
     return _number(float(values[0]))
-
-
-def _at_point(feature: Feature, point: Sequence[Expr]) -> Expr:
-    """Return the value at a point, exactly."""
-    symbols = feature.coordinates
-    if len(point) != len(symbols):
-        raise InvalidInput(f"{feature} is a function of {len(symbols)} coordinates, the reference sample has "
-                           f"{len(point)} numbers")
-    return feature.expr.xreplace(dict(zip(symbols, point, strict=True)))
 
 
 class Averages:
@@ -203,7 +197,7 @@ class Averages:
             return Add(*(Mul(c, self._power(k)) for (k,), c in polynomial.terms()))
         if len(self.counts) <= _FEW or body.free_symbols != {sample}:
             return Add(*(count * body.xreplace({sample: p}) for p, count in self.counts.items())) / self.size
-        return self._computed(as_function(body, sample, "mpmath"))
+        return self._computed(lambdify([sample], body, "mpmath"))
 
     def _power_mean(self, k: int) -> Expr:
         return Rational(sum(count * n**k for n, count in self._whole), self.size * self._unit**k)

@@ -9,9 +9,9 @@ On the leaf of a sample, features 1..k-1 at their references, feature k runs ove
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -66,17 +66,13 @@ class MomentIntervals:
     references: Sequence[Any]
     found_by: ClassVar[Literal["ties"]] = "ties"
 
-    def of_rows(self, rows: Array, _: tuple[int, ...]) -> list[list[Interval]]:
-        """Intervals along the leaf of each sample, (R, N)."""
-        counted = cache(lambda counts: self._counted(np.frombuffer(counts), rows.shape[1]))
-        return [counted(groups_of(row).tobytes()) for row in rows]
+    def keys(self, rows: Array, _: tuple[int, ...]) -> list[bytes]:
+        """Return what the intervals of samples, (R, N), depend on: how often they take their values, in order."""
+        return [groups_of(row).tobytes() for row in rows]
 
-    def of_any(self, grid: tuple[int, ...]) -> list[Interval]:
-        """Intervals over all samples of N values."""
-        return self._counted(None, grid[0])
-
-    def _counted(self, groups: FloatArray | None, n_samples: int) -> list[Interval]:
-        found: list[Interval] = []
+    def intervals(self, key: bytes | None, grid: tuple[int, ...]) -> list[Interval]:
+        """Return the intervals on the leaf of samples with a key; None: over all samples of N values."""
+        found, groups, n_samples = list[Interval](), None if key is None else np.frombuffer(key), math.prod(grid)
         point = [float(c) for c in self.leading.coordinates(list(self.references[: len(self.leading) - 1]))]
         for k in range(1, len(self.leading) + 1):
             ends = self._ends(k, point, groups, n_samples)
@@ -130,21 +126,16 @@ class EnergyIntervals:
     spans: Sequence[tuple[int, int]]
     found_by: ClassVar[Literal["frequencies"]] = "frequencies"
 
-    def of_rows(self, rows: Array, grid: tuple[int, ...]) -> list[list[Interval]]:
-        """Intervals on the leaf of each signal, (R, N)."""
+    def keys(self, rows: Array, grid: tuple[int, ...]) -> list[bytes]:
+        """Return what the intervals of signals, (R, N), depend on: their active frequencies."""
         energies = of_forms(self.leading, grid)
-        programmed = cache(lambda active: self._programmed(np.frombuffer(active, dtype=np.bool_), grid, False))
-        return [programmed(heard.tobytes()) for heard in Spectrum.of(energies.bands, rows, energies.mean).shares > 0]
+        return [heard.tobytes() for heard in Spectrum.of(energies.bands, rows, energies.mean).shares > 0]
 
-    def of_any(self, grid: tuple[int, ...]) -> list[Interval]:
-        """Intervals over all signals of this shape."""
-        energies = of_forms(self.leading, grid)
-        active = np.ones(energies.bands.count, dtype=np.bool_)
-        active[0] = not energies.mean
-        return self._programmed(active, grid, True)
-
-    def _programmed(self, active: Any, grid: tuple[int, ...], is_any: bool) -> list[Interval]:
-        energies, offset = of_forms(self.leading, grid), int(self.leading.mean is not None)
+    def intervals(self, key: bytes | None, grid: tuple[int, ...]) -> list[Interval]:
+        """Return the intervals on the leaf of signals with a key; None: over all signals of this shape."""
+        energies, offset, is_any = of_forms(self.leading, grid), int(self.leading.mean is not None), key is None
+        active = np.frombuffer(b"\1" * energies.bands.count if key is None else key, dtype=np.bool_).copy()
+        active[0] &= not (is_any and energies.mean)
         shift = np.array([float(c) for c in self.leading.constants])
         found = [Interval(-np.inf, np.inf)] * offset
         if self.leading.mean is not None:

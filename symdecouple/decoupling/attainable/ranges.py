@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -175,7 +176,8 @@ def intervals_of_rows(choice: Choice, batch: Batch, values: Any) -> Attainable:
     count = 0 if counted is None else len(counted.leading)
     ends = np.full((len(rows), size, 4), np.nan)
     if counted is not None and len(fit):
-        ends[fit, :count] = counted.of_rows(rows[fit], batch.grid)
+        intervals = cache(lambda key: counted.intervals(key, batch.grid))
+        ends[fit, :count] = [intervals(key) for key in counted.keys(rows[fit], batch.grid)]
     own = np.asarray(values, dtype=np.float64).reshape(len(rows), size)
     found_by: list[FoundBy] = [] if counted is None else [counted.found_by] * count
     levels = choice.levels(choice.level(None), False, batch.grid)
@@ -206,7 +208,7 @@ def intervals_of_any(choice: Choice, n_samples: Any) -> Attainable:
     if (counted := _counted(choice)) is None or len(counted.leading) != size:
         raise UnsupportedExpression("what all samples can reach is known of moments and of energies of circular "
                                     "filters; of other features it is followed from a sample: plan.attainable(x)")
-    ends = np.array(counted.of_any(grid), dtype=np.float64)
+    ends = np.array(counted.intervals(None, grid), dtype=np.float64)
     return _attainable(ends, None, choice, [counted.found_by] * size, n_samples)
 
 

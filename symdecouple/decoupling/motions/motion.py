@@ -8,7 +8,6 @@ from typing import Any
 
 import mpmath
 import numpy as np
-from sympy import oo
 
 from symdecouple.errors import NoClosedForm, Refused
 from symdecouple.flows.chart import X
@@ -84,9 +83,7 @@ def _exponent(values: Array) -> int:
 
 
 def _mp(end: Any) -> Any:
-    if end in (oo, -oo):
-        return mpmath.inf if end == oo else -mpmath.inf
-    return mpmath.mpmathify(end.evalf(mpmath.mp.dps + 10))
+    return mpmath.mpmathify(float(end) if end.is_infinite else end.evalf(mpmath.mp.dps + 10))
 
 
 def linear_solution(matrix: Array, right: Array) -> Array:
