@@ -53,8 +53,7 @@ class ModifiedPoint:
     def at_level(self, k: int) -> Point:
         """Return the sample with features 1..k at their references, as functions of the sample given."""
         if k not in self._levels:
-            is_explicit = self.steps[k - 1].formula is not None
-            self._levels[k] = self._normalized(self.point, k) if is_explicit else self._lifted(self.at_level(k - 1), k)
+            self._levels[k] = self._normalized(self.point, k)
         return self._levels[k]
 
     def column(self, feature: Feature, level: int) -> Column:
@@ -69,10 +68,7 @@ class ModifiedPoint:
             return point
         if (formula := self.steps[k - 1].formula) is not None:
             return point.moved([point.jet(formula, self.sample, n) for n in range(point.size)])
-        return self._lifted(self._normalized(point, k - 1), k)
-
-    def _lifted(self, y: Point, k: int) -> Point:
-        """Return N_k from N_(k-1)."""
+        y = self.at_level(k - 1) if point is self.point else self._normalized(point, k - 1)
         return self._normalized(self._along(y, k, self._time(y, k)), k - 1)
 
     def _along(self, y: Point, k: int, t: Jet) -> Point:
