@@ -32,7 +32,8 @@ from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = ["EnergyIntervals", "Interval", "MomentIntervals", "followed"]
 
-_OUTWARDS, _HALVED = 8, 12  # steps outwards, and back between what is reached and what is not: to 7 / 2**15 of the end
+_OUTWARDS, _STEPS = 8, 21  # outwards, and all: halving comes as near as that in 13 from anywhere but the start
+_NEAR = 2.0**-10  # of the way to an end, what is left open of it
 _FIRST = 1e-2  # of the size of a feature: the first step
 _INSIDE = 1e-9  # of a reference: as near to an end counts as the end
 
@@ -165,8 +166,8 @@ def followed(levels: Levels, rows: Array, span: tuple[int, int], value: Array, r
              ) -> list[Interval]:
     """What the path of a feature reached both ways, from rows at the level before it, (R, N), NaN where there is none.
 
-    Each step outwards is eight times the one before, from where that came to, until no row follows; then the last step
-    is halved. An end counts as infinite where 20,000 sizes of the feature were reached.
+    Each step outwards is eight times the one before, from where that came to, until the row does not follow; then what
+    is left is halved. An end counts as infinite where 20,000 sizes of the feature were reached.
     """
     ends = [_end_of(levels, rows, span, value, references, sign) for sign in (-1.0, 1.0)]
     return [Interval(low, high) if np.isfinite(f) else NOTHING for low, high, f in zip(*ends, value, strict=True)]
@@ -175,25 +176,18 @@ def followed(levels: Levels, rows: Array, span: tuple[int, int], value: Array, r
 def _end_of(levels: Levels, rows: Array, span: tuple[int, int], value: Array, references: Sequence[Any], sign: float
             ) -> Array:
     start, end = span
-    at = rows.copy()  # where each row came to
-    unit = _FIRST * (np.abs(value) + (value == 0))
-    reached, missed = value.astype(np.float64).copy(), np.full(len(value), sign * np.inf)
-
-    def tried(targets: Array, which: Array) -> Array:
-        """Bring rows to targets, and tell which came there."""
-        here = AtLevel(at[which], np.zeros(len(which)))
+    at, reached = rows.copy(), value.astype(np.float64)  # where each row came to
+    unit, missed = _FIRST * (np.abs(value) + (value == 0)), np.full(len(value), sign * np.inf)
+    for step in range(_STEPS):
+        is_closed = np.isfinite(missed)
+        left = np.where(is_closed, np.abs(missed - reached) > _NEAR * np.abs(missed - value), step < _OUTWARDS)
+        going = np.flatnonzero(np.isfinite(value) & left)
+        if not len(going):
+            break
+        targets = np.where(is_closed, (reached + missed) / 2, value + sign * unit * 8.0**step)[going]
+        here = AtLevel(at[going], np.zeros(len(going)))
         moved = levels.route.advance(here, end, [*references[:start], targets], keep=False, is_fine=False)
-        there = np.array([r not in moved.refusals for r in range(len(which))], dtype=np.bool_)
-        at[which[there]], reached[which[there]] = moved.values[there], targets[there]
-        missed[which[~there]] = targets[~there]
-        return there
-
-    going = np.flatnonzero(np.isfinite(value))
-    for step in range(_OUTWARDS):
-        if len(going):
-            going = going[tried(value[going] + sign * unit[going] * 8.0**step, going)]
-    reached[going] = sign * np.inf
-    left = np.flatnonzero(np.isfinite(reached) & np.isfinite(missed))
-    for _ in range(_HALVED if len(left) else 0):
-        tried((reached[left] + missed[left]) / 2, left)
-    return reached
+        there = np.array([r not in moved.refusals for r in range(len(going))], dtype=np.bool_)
+        at[going[there]], reached[going[there]] = moved.values[there], targets[there]
+        missed[going[~there]] = targets[~there]
+    return np.where(np.isfinite(missed), reached, sign * np.inf)
