@@ -19,6 +19,7 @@ import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -79,7 +80,7 @@ def find_dependent(features: FeatureSet, application: Application, budget: float
     Black boxes, and features of filters that are known by a frequency response, are passed over.
     """
     columns = [j for j, f in enumerate(features) if f.black_box is None and not _has_response(f)]
-    more = _gradients(features, application, columns)
+    more = islice(_gradients(features, application, columns), _SAMPLES)
     first = next(more, None) if columns else None
     if first is None or all(_nearest(first, list(range(j)), j)[0] > _SUSPECT for j in range(len(columns))):
         return []
@@ -133,19 +134,15 @@ def _nearest(vectors: Array, kept: list[int], j: int) -> tuple[float, Array]:
 
 def _gradients(features: FeatureSet, application: Application, columns: list[int]) -> Iterator[Array]:
     """Yield gradients of unit length at random samples, (M, N), those that are nothing but rounding as 0."""
-    grid, rng, found = _grid(features, columns), np.random.default_rng(_SEED), 0
+    grid, rng = _grid(features, columns), np.random.default_rng(_SEED)
     applied = application.on(grid)
     for scale in (1.0, 0.5, 2.0, 0.25) * (_TRIES // 4):
         row = _row(features, math.prod(grid), rng, scale)
         gradients = applied.covectors(row, columns)
         sizes = np.linalg.norm(gradients, axis=1)
-        if not np.isfinite(sizes).all():
-            continue
-        vanish = sizes * np.linalg.norm(row) < _NOTHING
-        yield np.where(vanish[:, None], 0.0, gradients / np.where(sizes == 0, 1, sizes)[:, None])
-        found += 1
-        if found == _SAMPLES:
-            return
+        if np.isfinite(sizes).all():
+            vanish = sizes * np.linalg.norm(row) < _NOTHING
+            yield np.where(vanish[:, None], 0.0, gradients / np.where(sizes == 0, 1, sizes)[:, None])
 
 
 def _row(features: FeatureSet, size: int, rng: np.random.Generator, scale: float) -> Array:

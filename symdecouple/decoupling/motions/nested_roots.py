@@ -55,7 +55,11 @@ class NestedRoots(OrbitMotion):
 
         found = moved
         if gap(0 * targets[k - 1]) != 0 and (first := self._first_step(moved, k, targets)):
-            found = at(self._root(gap, first, moved, k, targets))
+            near, far = _bracket(gap, first, unit(targets))
+            if far is None:
+                reason = f"level {k} not attainable"
+                raise Unreachable(Outcome(False, reason, self._about(at(near), k - 1, targets)))
+            found = at(_between(gap, near, far, targets.dtype == object))
         found = replace(found, residual=self._rest(found, targets[:k]))
         if not (self._is_there(found) and keeps_digits(found)):
             reason = ran_out(found, start, moved.values) or f"level {k} not attainable"
@@ -69,13 +73,6 @@ class NestedRoots(OrbitMotion):
             raise Unreachable(Outcome(False, "critical point", self._about(moved, k - 1, targets)))
         shift = largest(direction[k - 1] * self.generators(moved.values, k)[k - 1])
         return direction[k - 1] if shift > 2 * unit(targets) * largest(moved.values) else 0
-
-    def _root(self, gap: Callable[[Any], Any], first: Any, moved: Moved, k: int, targets: Array) -> Any:
-        near, far = _bracket(gap, first, unit(targets))
-        if far is None:
-            at_end = self._search(self._along(moved, k - 1, near), k - 1, targets)
-            raise Unreachable(Outcome(False, f"level {k} not attainable", self._about(at_end, k - 1, targets)))
-        return _between(gap, near, far, targets.dtype == object)
 
 
 def _bracket(gap: Callable[[Any], Any], step: Any, rounding: Any) -> tuple[Any, Any]:

@@ -170,9 +170,8 @@ class AffineCovariance(Claim):
 
     def describes(self, texts: Sequence[str], n_samples: Size | None) -> bool:
         """True iff the texts name the levels, or are features of which the third is invariant under shift and scale."""
-        for began in ((0, 1, 2), (0, 0, 2)):
-            if tuple(texts) == ModifiedSubject(self.subject.items, began, (S.Zero, S.Zero)).texts():
-                return True
+        if tuple(texts) in [texts_of(self.subject.items, began) for began in ((0, 1, 2), (0, 0, 2))]:
+            return True
         try:
             read = [parse(text, sample=self.subject.sample) for text in texts]
         except SymdecoupleError:
