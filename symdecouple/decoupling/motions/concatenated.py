@@ -30,7 +30,7 @@ from symdecouple.numeric.features.expressions import Array
 
 __all__ = ["ConcatenatedFlows"]
 
-SHORTEST = 2.0**-3  # part of the way to a target: shorter ones found no sample more, and took ten times as long
+SHORTEST = 2.0**-3  # part of the way to a target: shorter ones found no sample more, and took six times as long
 
 
 class ConcatenatedFlows(JointSteps):
