@@ -19,10 +19,11 @@ import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Literal, get_args
 
 import numpy as np
-from sympy import Add, Symbol, oo
+from sympy import Add, Symbol
 
 from symdecouple.calculus.independence import check_independence
 from symdecouple.decoupling.application import Application
@@ -79,7 +80,7 @@ def find_dependent(features: FeatureSet, application: Application, budget: float
     Black boxes, and features of filters that are known by a frequency response, are passed over.
     """
     columns = [j for j, f in enumerate(features) if f.black_box is None and not _has_response(f)]
-    more = _gradients(features, application, columns)
+    more = islice(_gradients(features, application, columns), _SAMPLES)
     first = next(more, None) if columns else None
     if first is None or all(_nearest(first, list(range(j)), j)[0] > _SUSPECT for j in range(len(columns))):
         return []
@@ -133,36 +134,31 @@ def _nearest(vectors: Array, kept: list[int], j: int) -> tuple[float, Array]:
 
 def _gradients(features: FeatureSet, application: Application, columns: list[int]) -> Iterator[Array]:
     """Yield gradients of unit length at random samples, (M, N), those that are nothing but rounding as 0."""
-    grid, rng, found = _grid(features), np.random.default_rng(_SEED), 0
+    grid, rng = _grid(features, columns), np.random.default_rng(_SEED)
     applied = application.on(grid)
     for scale in (1.0, 0.5, 2.0, 0.25) * (_TRIES // 4):
         row = _row(features, math.prod(grid), rng, scale)
         gradients = applied.covectors(row, columns)
         sizes = np.linalg.norm(gradients, axis=1)
-        if not np.isfinite(sizes).all():
-            continue
-        vanish = sizes * np.linalg.norm(row) < _NOTHING
-        yield np.where(vanish[:, None], 0.0, gradients / np.where(sizes == 0, 1, sizes)[:, None])
-        found += 1
-        if found == _SAMPLES:
-            return
+        if np.isfinite(sizes).all():
+            vanish = sizes * np.linalg.norm(row) < _NOTHING
+            yield np.where(vanish[:, None], 0.0, gradients / np.where(sizes == 0, 1, sizes)[:, None])
 
 
 def _row(features: FeatureSet, size: int, rng: np.random.Generator, scale: float) -> Array:
     """A sample in the domain of the features; coordinates have signs, or at every other scale none."""
+    normal, (low, high) = rng.standard_normal(size) * scale, map(float, features.sample.interval)
     if features.coordinates:
-        normal = rng.standard_normal(size)
-        return np.asarray(normal if scale >= 1 else np.abs(normal) * scale)
-    low, high = features.sample.interval
-    if low == -oo and high == oo:
-        return rng.standard_normal(size) * scale
-    if high == oo or low == -oo:
-        side = np.exp(rng.standard_normal(size) * scale)
-        return np.asarray(float(low) + side if high == oo else float(high) - side)
-    return np.asarray(rng.uniform(float(low), float(high), size))
+        return np.asarray(normal if scale >= 1 else np.abs(normal))
+    if np.isinf(low) and np.isinf(high):
+        return normal
+    side = np.exp(normal)
+    if np.isinf(low):
+        return np.asarray(high - side)
+    return np.asarray(low + (side if np.isinf(high) else (high - low) * side / (1 + side)))
 
 
-def _grid(features: FeatureSet) -> tuple[int, ...]:
+def _grid(features: FeatureSet, columns: list[int]) -> tuple[int, ...]:
     """The shape of a sample on which its size alone does not make features dependent.
 
     On 5 x 5 samples the nine energies of 3 x 3 kernels span all symmetric circular operators, the mean among them.
@@ -170,16 +166,11 @@ def _grid(features: FeatureSet) -> tuple[int, ...]:
     if features.coordinates:
         return (len(features.coordinates),)
     axes = features.sample_ndim
-    count = math.ceil((2 * len(features) + 5) ** (1 / axes))
-    return tuple(max(count, 8 * int(reach) + 3) for reach in _reaches(features, axes))
-
-
-def _reaches(features: FeatureSet, axes: int) -> Array:
-    """The largest lags along each axis, of filters one after the other."""
-    filters = (f.expr.atoms(Filter) for f in features if f.black_box is None and not _has_response(f))
-    lags = ([np.reshape(list(h.lags), (-1, axes)) for h in each] for each in filters)
-    return np.asarray(np.max([np.zeros(axes), *(sum(np.abs(one).max(axis=0, initial=0) for one in each)
-                                                + np.zeros(axes) for each in lags)], axis=0))
+    count, reach = math.ceil((2 * len(features) + 5) ** (1 / axes)), np.zeros(axes)
+    for j in columns:
+        lags = [np.abs(np.reshape(list(h.lags), (-1, axes))) for h in features[j].expr.atoms(Filter)]
+        reach = np.maximum(reach, sum(each.max(axis=0, initial=0) for each in lags))  # of filters one after the other
+    return tuple(max(count, 8 * int(n) + 3) for n in reach)
 
 
 def _has_response(feature: Feature) -> bool:

@@ -8,9 +8,10 @@ exact for polynomials, exponentials and sines, by SymPy's integration for algebr
 quadrature to 50 digits elsewhere.
 
 Filter outputs of white noise at one place are jointly Gaussian, with variances sum h^2 and covariances sum h g over
-lags. Polynomials follow from those by Isserlis' theorem, in the form
+lags. Polynomials follow from those by Isserlis' theorem: for a monomial of degree 2 d, and 0 for one of odd degree,
 
-.. math:: E[y_1\, F(y)] = \sum_j \mathrm{Cov}(y_1, y_j)\, E[\partial F/\partial y_j]
+.. math:: E\, y^a = \frac{1}{d!} \Bigl(\frac12 \sum_{ij} \mathrm{Cov}(y_i, y_j)\,
+    \frac{\partial^2}{\partial y_i\, \partial y_j}\Bigr)^d y^a
 
 and a function of one output is that of one normal number. The signal is taken as longer than the filters.
 
@@ -26,13 +27,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from functools import lru_cache
-from math import comb, isfinite
+from math import comb, factorial, isfinite
 from typing import Any
 
 import mpmath
-from sympy import Add, Dummy, Expr, Float, I, Mul, Poly, S, Symbol, exp, expand, factorial2, im, lambdify, pi, re, sqrt
-from sympy.polys.polyerrors import PolynomialError
+from sympy import Add, Expr, Float, I, Mul, S, Symbol, exp, expand, factorial2, im, lambdify, pi, re, sqrt
 
 from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
 from symdecouple.families.linear_forms import LinearForm, split_forms
@@ -45,7 +44,7 @@ from symdecouple.language.mean import Mean
 from symdecouple.language.precision import at_digits
 from symdecouple.language.sample import Sample
 
-__all__ = ["DIGITS", "as_function", "expected", "gaussian", "gaussian_moment", "law_moment", "of_law",
+__all__ = ["DIGITS", "expected", "gaussian", "gaussian_moment", "law_moment", "of_law",
            "polynomial_expectation", "white_expectation"]
 
 DIGITS = 60
@@ -61,13 +60,6 @@ def expected(expr: Expr, expectation: Callable[[Expr, Sample], Expr]) -> Expr:
     if not expr.args or not expr.has(Mean):
         return expr
     return expr.func(*(expected(arg, expectation) for arg in expr.args))
-
-
-def as_function(expr: Expr, sample: Sample, module: str) -> Callable[[Any], Any]:
-    """Return a function of a number, or of an array, that computes an expression in the sample."""
-    symbol = Dummy("x")
-    function: Callable[[Any], Any] = lambdify([symbol], expr.xreplace({sample: symbol}), module)
-    return function
 
 
 def gaussian(body: Expr, sample: Sample) -> Expr:
@@ -95,19 +87,14 @@ def _gaussian_basis(psi: Expr, sample: Sample) -> Expr:
             part = re if factor.func.__name__ == "cos" else im
         elif factor.has(sample):
             return _integrated(psi, sample)
-    value = _shifted_moment(power, rate) * exp(rate**2 / 2)
+    shifted = Add(*(comb(power, j) * rate ** (power - j) * gaussian_moment(j) for j in range(0, power + 1, 2)))
+    value = shifted * exp(rate**2 / 2)  # E Z^k e^(r Z) = E (Z + r)^k e^(r^2/2)
     return part(expand(value, complex=True)) if rate.has(I) else value
-
-
-def _shifted_moment(power: int, rate: Expr) -> Expr:
-    """Return E (Z + r)^k = sum_j C(k, j) r^(k-j) (j-1)!! over even j."""
-    return Add(*(comb(power, j) * rate ** (power - j) * gaussian_moment(j) for j in range(0, power + 1, 2)))
 
 
 def _integrated(psi: Expr, sample: Sample) -> Expr:
     """Return E psi(Z) by SymPy for algebraic functions, by quadrature for others."""
-    integrand = psi * exp(-(sample**2) / 2) / sqrt(2 * pi)
-    function = as_function(integrand, sample, "mpmath")
+    function = lambdify([sample], psi * exp(-(sample**2) / 2) / sqrt(2 * pi), "mpmath")
     _check_integrable(lambda v: abs(mpmath.mpf(function(v))), psi)
     if (value := gaussian_integral(psi, sample)) is not None:
         return value
@@ -157,49 +144,26 @@ def white_expectation(body: Expr, sample: Sample) -> Expr:
         raise UnsupportedExpression(f"the expectation of {body} for white noise is known for circular filters of the "
                                     "sample itself; give numbers, reference=[...]")
     function, forms = split
-    return Add(*(_term(term, forms, sample) for term in Add.make_args(expand(function))))
+    shifted = function.xreplace({y: y + form.constant for y, form in forms.items()})
+    return Add(*(_centred(term, forms, sample) for term in Add.make_args(expand(shifted))))
 
 
-def _term(term: Expr, forms: Mapping[Symbol, LinearForm], sample: Sample) -> Expr:
+def _centred(term: Expr, forms: Mapping[Symbol, LinearForm], sample: Sample) -> Expr:
+    """Return the expectation of a function of filter outputs, less their means, that is no sum."""
     used = sorted(term.free_symbols & set(forms), key=str)
     if not used:
         return term
-    shifted = expand(term.xreplace({y: y + forms[y].constant for y in used if forms[y].constant != 0}))
-    return Add(*(_centred(part, used, forms, sample) for part in Add.make_args(shifted)))
-
-
-def _centred(term: Expr, used: list[Symbol], forms: Mapping[Symbol, LinearForm], sample: Sample) -> Expr:
-    used = [y for y in used if y in term.free_symbols]
-    if not used:
-        return term
-    try:
-        polynomial = Poly(term, *used)
-    except PolynomialError:
-        polynomial = None
-    if polynomial is not None and not any(c.has(*used) for c in polynomial.coeffs()):
-        covariance = {(a, b): forms[one].covariance(forms[two]) for a, one in enumerate(used)
-                      for b, two in enumerate(used) if a <= b}
-        return Add(*(Mul(c, _isserlis(powers, tuple(sorted(covariance.items()))))
-                     for powers, c in polynomial.terms()))
+    if (polynomial := term.as_poly(*used)) is not None:
+        pairs = [(one, two, forms[one].covariance(forms[two]) / 2) for one in used for two in used]
+        half, odd = divmod(polynomial.total_degree(), 2)
+        for _ in range(half):
+            polynomial = sum((polynomial.diff(one, two) * c for one, two, c in pairs), polynomial * 0)
+        return S.Zero if odd else polynomial.as_expr() / factorial(half)
     if len(used) > 1:
         shown = term.xreplace({y: Symbol(f"y{k}") for k, y in enumerate(used)})
         raise UnsupportedExpression(f"the expectation of {shown} of filter outputs that are not independent is not "
                                     "known; give numbers, reference=[...]")
     return gaussian(term.xreplace({used[0]: sqrt(forms[used[0]].covariance(forms[used[0]])) * sample}), sample)
-
-
-@lru_cache(maxsize=4096)
-def _isserlis(powers: tuple[int, ...], covariance: tuple[tuple[tuple[int, int], Expr], ...]) -> Expr:
-    first = next((k for k, p in enumerate(powers) if p), None)
-    if first is None:
-        return S.One
-    if sum(powers) % 2:
-        return S.Zero
-    known = dict(covariance)
-    rest = [p - (k == first) for k, p in enumerate(powers)]
-    return Add(*(known[min(first, j), max(first, j)] * p * _isserlis(tuple(q - (k == j) for k, q in enumerate(rest)),
-                                                                     covariance)
-                 for j, p in enumerate(rest) if p))
 
 
 # --- other laws ---
@@ -223,8 +187,8 @@ def _law_basis(law: Any, psi: Expr, sample: Sample) -> Expr:
     base, exponent = psi.as_base_exp()
     if base == sample and exponent.is_Integer and exponent > 0:
         return law_moment(law, int(exponent), psi)
-    value, error = _quad(law, as_function(psi, sample, "numpy"))
-    size, size_error = _quad(law, as_function(abs(psi), sample, "numpy"))
+    value, error = _quad(law, lambdify([sample], psi, "numpy"))
+    size, size_error = _quad(law, lambdify([sample], abs(psi), "numpy"))
     return _finite(value if error + size_error < 1e-7 * (1 + size) else float("nan"), psi)
 
 
@@ -258,9 +222,8 @@ def gaussian_moment(order: int) -> Expr:
 
 def polynomial_expectation(feature: Feature, moment: Callable[[int], Expr]) -> Expr:
     """Return the expectation of a polynomial of independent coordinates of one law."""
-    try:
-        terms = Poly(feature.expr, *feature.coordinates).terms()
-    except PolynomialError as error:
+    polynomial = feature.expr.as_poly(*feature.coordinates)
+    if polynomial is None:
         raise InvalidInput(f"the expectation of {feature} is not computed, as it is no polynomial of its coordinates: "
-                           "give numbers, reference=[...]") from error
-    return Add(*(Mul(coefficient, *map(moment, powers)) for powers, coefficient in terms))
+                           "give numbers, reference=[...]")
+    return Add(*(Mul(coefficient, *map(moment, powers)) for powers, coefficient in polynomial.terms()))

@@ -114,10 +114,7 @@ class Matching(PlanFacts):
             with np.errstate(all="ignore"):  # targets may be beyond all features; what is not reached is refused
                 found: Answers = next(levels.at(rows, [level], list(targets.T), is_fine=True))
                 if not dps:
-                    applied = self._application.on(batch.grid)
-                    if self.choice.energies is None:  # their refusals are certain
-                        found = _continued(applied, found, rows, goal, self.choice)
-                    found = _settled(applied, found, goal)
+                    found = _settled(self._application.on(batch.grid), found, rows, goal, self.choice)
                 return _inside(found, self.choice.interval)
 
         return self._run(batch, None, dps, on_refusal, compute, level, progress)
@@ -196,15 +193,13 @@ def _by_moments(choice: Choice, rows: Array, targets: Array) -> Answers | None:
         return None
     with np.errstate(all="ignore"):
         point = _point(moments, targets)
-    bad = np.array([np.abs(c.imag) + ~np.isfinite(c.real) for c in point]).sum(axis=0) > 0
-    if count > 1:
-        bad |= ~(point[1].real > 0)
-    wanted = [np.where(bad, 0.0, c.real) for c in point]
-    wanted[1:2] = [np.where(bad, 1.0, s**2) for s in wanted[1:2]]
-    done = matched_rows(widened(rows), wanted, np.zeros(len(rows)), np.full(len(rows), np.nan))
+    good = (np.isfinite(point) & (point.imag == 0)).all(axis=0) & (point[1:2].real > 0).all(axis=0)
+    wanted = np.where(good, point.real, np.arange(count)[:, None] == 1)
+    wanted[1:2] **= 2
+    done = matched_rows(widened(rows), list(wanted), np.zeros(len(rows)), np.full(len(rows), np.nan))
     impossible = {int(i): Outcome(False, "level 2 not attainable", "no sample has the values " + ", ".join(
-        f"{v:.6g}" for v in targets[i]) + ": their variance is not above 0") for i in np.flatnonzero(bad)}
-    done.values[bad] = np.nan
+        f"{v:.6g}" for v in targets[i]) + ": their variance is not above 0") for i in np.flatnonzero(~good)}
+    done.values[~good] = np.nan
     refusals = {**done.refusals, **impossible}
     for i in list(refusals):
         if note := _rounding(moments, targets[i]):
@@ -237,42 +232,59 @@ def _rounding(moments: MomentCoordinates, values: Array) -> str:
             "moments to a plan of them, or exact numbers and dps=")
 
 
-def _continued(application: Application, found: Answers, rows: Array, targets: Array, choice: Choice) -> Answers:
-    """Rows that have no way through levels, by the one along which all features change together, at constant rates.
+def _settled(application: Application, found: Answers, rows: Array, targets: Array, choice: Choice) -> Answers:
+    """The rows after Newton's steps as long as they bring features with expressions nearer; what is far is refused."""
+    values, residual, refusals = found.values, np.array(found.residual, dtype=np.float64), dict(found.refusals)
+    for r in range(len(values)):
+        if r in refusals:  # that no energies are there is certain
+            y = None if choice.energies is not None else _continued(application, rows[r], targets[r], choice)
+            if y is None:
+                continue
+            values[r] = y
+            del refusals[r]
+        values[r], worst = _newton(application, values[r], targets[r])
+        if np.isfinite(worst):
+            residual[r] = worst
+        if worst > _APART and np.isfinite(worst):
+            values[r] = np.nan
+            refusals[r] = Outcome(False, "lost on the way", f"the features come to {worst:.1e} of what was asked for, "
+                                  "and no nearer; take values nearer to those of the sample")
+    return Answers(values, residual, refusals)
+
+
+def _continued(application: Application, row: Array, targets: Array, choice: Choice) -> Array | None:
+    """A row that has no way through levels, by the one along which all features change together, at constant rates.
 
     A step is the shortest move to the features at its end, as long as Newton's method comes there, the domain is not
     left and the order of a set of numbers stays.
     """
-    values, refusals = found.values, dict(found.refusals)
-    for r in list(refusals):
-        row = np.asarray(rows[r], dtype=np.float64)
-        first, order = application.values(row), np.argsort(row, kind="stable")
-        y, s, step = row, 0.0, 1.0
-        while np.isfinite(first).all() and s < 1 and step > _SHORTEST:
-            goal = first + min(s + step, 1.0) * (targets[r] - first)
-            moved = _newton(application, y, goal)[0] if s + step < 1 else _newton(application, y, targets[r])[0]
-            good = _gap(application.values(moved), goal)[1] <= _ON_THE_WAY and _is_inside(moved, choice.interval)
-            if good and not (choice.is_of_sets and (np.diff(moved[order]) < 0).any()):
-                y, s, step = moved, s + step, 2 * step
-            else:
-                step /= 2
-        if s >= 1:
-            values[r] = y
-            del refusals[r]
-    return Answers(values, found.residual, refusals)
+    y = np.asarray(row, dtype=np.float64)
+    first, order, way, step = application.values(y), np.argsort(y, kind="stable"), 0.0, 1.0
+    while np.isfinite(first).all() and step > _SHORTEST:
+        share = min(way + step, 1.0)
+        moved, left = _newton(application, y, targets if share == 1 else first + share * (targets - first))
+        good = left <= _ON_THE_WAY and _is_inside(moved, choice.interval)
+        if not good or (choice.is_of_sets and (np.diff(moved[order]) < 0).any()):
+            step /= 2
+        elif share == 1:
+            return moved
+        else:
+            y, way, step = moved, share, 2 * step
+    return None
 
 
 def _newton(application: Application, y: Array, goal: Array) -> tuple[Array, float]:
     """The row after the shortest moves to a goal, as long as they bring its features nearer; and what is left."""
-    gap, worst = _gap(application.values(y), goal)
-    for _ in range(_NEWTON):
-        if not _ENOUGH < worst < np.inf:
-            break
-        moved = y + least_move(application.covectors(y, range(application.size))[None], gap[None])[0]
-        after, size = _gap(application.values(moved), goal)
+    moved, worst = y, np.inf
+    for _ in range(_NEWTON + 1):
+        gap = goal - application.values(moved)
+        size = float(np.max(np.abs(gap) / (1 + np.abs(goal))))
         if not size < worst:
             break
-        y, gap, worst = moved, after, size
+        y, worst = moved, size
+        if worst <= _ENOUGH:
+            break
+        moved = y + least_move(application.covectors(y, range(application.size))[None], gap[None])[0]
     return y, worst
 
 
@@ -287,22 +299,3 @@ def _inside(found: Answers, interval: tuple[Any, Any]) -> Answers:
     why = Outcome(False, "outside the domain", "the sample would have to leave the interval that was declared to have "
                   "these features; take values nearer to those of the sample")
     return Answers(found.values, found.residual, {**found.refusals, **dict.fromkeys(left, why)}, found.error)
-
-
-def _settled(application: Application, found: Answers, targets: Array) -> Answers:
-    """The rows after Newton's steps as long as they bring features with expressions nearer; what is far is refused."""
-    values, residual, refusals = found.values, np.array(found.residual, dtype=np.float64), dict(found.refusals)
-    for r in [r for r in range(len(values)) if r not in refusals]:
-        values[r], worst = _newton(application, values[r], targets[r])
-        if np.isfinite(worst):
-            residual[r] = worst
-        if worst > _APART and np.isfinite(worst):
-            values[r] = np.nan
-            refusals[r] = Outcome(False, "lost on the way", f"the features come to {worst:.1e} of what was asked for, "
-                                  "and no nearer; take values nearer to those of the sample")
-    return Answers(values, residual, refusals)
-
-
-def _gap(values: Array, targets: Array) -> tuple[Array, float]:
-    gap = targets - values
-    return gap, float(np.max(np.abs(gap) / (1 + np.abs(targets))))

@@ -20,11 +20,10 @@ from typing import Any
 
 import mpmath
 import numpy as np
-from sympy import Add, Expr, Float, Mul, Poly, PolynomialError, Rational, S, nan
+from sympy import Add, Expr, Float, Mul, Rational, lambdify, nan
 
 from symdecouple.decoupling.expectations import (
     DIGITS,
-    as_function,
     expected,
     gaussian,
     gaussian_moment,
@@ -149,7 +148,11 @@ def _at(features: FeatureSet, reference: Reference) -> tuple[Expr, ...]:
         if feature.black_box is not None:
             value = _asked(feature.black_box, row())
         elif feature.coordinates:
-            value = _at_point(feature, reference.sample)
+            symbols, point = feature.coordinates, reference.sample
+            if len(point) != len(symbols):
+                raise InvalidInput(f"{feature} is a function of {len(symbols)} coordinates, the reference sample has "
+                                   f"{len(point)} numbers")
+            value = feature.expr.xreplace(dict(zip(symbols, point, strict=True)))
         elif feature.expr.has(Filtered):
             found, = Compiled([feature.expr], feature.sample).on(reference.grid)(row())
             value = _number(found.item())
@@ -167,53 +170,37 @@ def _asked(box: BlackBox, row: Array) -> Expr:
     return _number(float(values[0]))
 
 
-def _at_point(feature: Feature, point: Sequence[Expr]) -> Expr:
-    """Return the value at a point, exactly."""
-    symbols = feature.coordinates
-    if len(point) != len(symbols):
-        raise InvalidInput(f"{feature} is a function of {len(symbols)} coordinates, the reference sample has "
-                           f"{len(point)} numbers")
-    return feature.expr.xreplace(dict(zip(symbols, point, strict=True)))
-
-
 class Averages:
     """Averages over the numbers of one sample, which are real.
 
     Examples
     --------
     >>> from symdecouple import Mean, x
-    >>> Averages([S(-1), S(0), S(1)]).value(Mean((x - Mean(x**2))**2))
+    >>> Averages(list(map(Rational, (-1, 0, 1)))).value(Mean((x - Mean(x**2))**2))
     10/9
     """
 
     def __init__(self, sample: Sequence[Expr]) -> None:
         self.size = len(sample)
         self.counts = Counter(sample)
-        self._powers: dict[int, Expr] = {0: S.One}
-        self._scaled: tuple[list[tuple[int, int]], int] | None = None  # whole numbers and their counts, and the unit
-        if all(p.is_Rational for p in self.counts):
-            unit = lcm(*(int(p.q) for p in self.counts))
-            self._scaled = [(int(p.p) * (unit // int(p.q)), c) for p, c in self.counts.items()], unit
+        rational = self.counts if all(p.is_Rational for p in self.counts) else {}
+        self._unit = lcm(*(int(p.q) for p in rational))
+        self._whole = [(int(p.p) * (self._unit // int(p.q)), count) for p, count in rational.items()]
+        self._power = cache(self._power_mean)
 
     def value(self, expr: Expr) -> Expr:
         """Return an expression with every average, innermost first, replaced by what it is."""
         return expected(expr, self._mean)
 
     def _mean(self, body: Expr, sample: Sample) -> Expr:
-        try:
-            terms = [] if self._scaled is None else Poly(body, sample).terms()
-        except PolynomialError:
-            terms = []
-        if self._scaled is not None and terms and not any(c.has(sample) for _, c in terms):
-            return Add(*(Mul(c, self._power(k, *self._scaled)) for (k,), c in terms))
+        if self._whole and (polynomial := body.as_poly(sample)) is not None:
+            return Add(*(Mul(c, self._power(k)) for (k,), c in polynomial.terms()))
         if len(self.counts) <= _FEW or body.free_symbols != {sample}:
             return Add(*(count * body.xreplace({sample: p}) for p, count in self.counts.items())) / self.size
-        return self._computed(as_function(body, sample, "mpmath"))
+        return self._computed(lambdify([sample], body, "mpmath"))
 
-    def _power(self, k: int, numbers: Sequence[tuple[int, int]], unit: int) -> Expr:
-        if k not in self._powers:
-            self._powers[k] = Rational(sum(count * n**k for n, count in numbers), self.size * unit**k)
-        return self._powers[k]
+    def _power_mean(self, k: int) -> Expr:
+        return Rational(sum(count * n**k for n, count in self._whole), self.size * self._unit**k)
 
     def _computed(self, function: Callable[[Any], Any]) -> Expr:
         """Return the average to 50 digits; NaN where the function has no real value."""

@@ -149,6 +149,14 @@ def test_what_is_not_reached_is_said(name: str, points: Any, targets: Any, kind:
         imposed(name, np.array(points), targets, kind)
 
 
+@pytest.mark.parametrize("seed", [3, 5, 8])
+def test_concatenated_flows_go_in_parts_where_one_search_fails(seed: int) -> None:
+    """Steps from these samples end before the third moment is 0; from the value halfway they do not."""
+    points = np.random.default_rng(seed).gamma(0.125, size=20)
+    found = motion("raw").values(imposed("raw", points, kind=ConcatenatedFlows).values)
+    assert found[-1] == pytest.approx(orthokurtosis(points), rel=1e-9)
+
+
 @pytest.mark.parametrize("name", ["raw", "circle", "exponentials", "Riccati first"])
 def test_fields_of_concatenated_flows_are_derivatives_by_the_parameters(name: str) -> None:
     made: Any = motion(name, ConcatenatedFlows)

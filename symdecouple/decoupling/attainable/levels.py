@@ -9,6 +9,7 @@ On the leaf of a sample, features 1..k-1 at their references, feature k runs ove
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -31,7 +32,8 @@ from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = ["EnergyIntervals", "Interval", "MomentIntervals", "followed"]
 
-_OUTWARDS, _HALVED = 8, 12  # steps outwards, and back between what is reached and what is not: to 7 / 2**15 of the end
+_OUTWARDS, _STEPS = 8, 21  # outwards, and all: halving comes as near as that in 13 from anywhere but the start
+_NEAR = 2.0**-10  # of the way to an end, what is left open of it
 _FIRST = 1e-2  # of the size of a feature: the first step
 _INSIDE = 1e-9  # of a reference: as near to an end counts as the end
 
@@ -65,19 +67,13 @@ class MomentIntervals:
     references: Sequence[Any]
     found_by: ClassVar[Literal["ties"]] = "ties"
 
-    def of_rows(self, rows: Array, _: tuple[int, ...]) -> list[list[Interval]]:
-        """Intervals along the leaf of each sample, (R, N)."""
-        ties = list(map(groups_of, rows))
-        known = {groups.tobytes(): groups for groups in ties}
-        found = {key: self._counted(groups, rows.shape[1]) for key, groups in known.items()}
-        return [found[groups.tobytes()] for groups in ties]
+    def keys(self, rows: Array, _: tuple[int, ...]) -> list[bytes]:
+        """Return what the intervals of samples, (R, N), depend on: how often they take their values, in order."""
+        return [groups_of(row).tobytes() for row in rows]
 
-    def of_any(self, grid: tuple[int, ...]) -> list[Interval]:
-        """Intervals over all samples of N values."""
-        return self._counted(None, grid[0])
-
-    def _counted(self, groups: FloatArray | None, n_samples: int) -> list[Interval]:
-        found: list[Interval] = []
+    def intervals(self, key: bytes | None, grid: tuple[int, ...]) -> list[Interval]:
+        """Return the intervals on the leaf of samples with a key; None: over all samples of N values."""
+        found, groups, n_samples = list[Interval](), None if key is None else np.frombuffer(key), math.prod(grid)
         point = [float(c) for c in self.leading.coordinates(list(self.references[: len(self.leading) - 1]))]
         for k in range(1, len(self.leading) + 1):
             ends = self._ends(k, point, groups, n_samples)
@@ -87,7 +83,7 @@ class MomentIntervals:
             values = sorted(self._feature(k, point, end) for end in ends)
             closed = (groups is None and k > 1) or is_one
             found.append(Interval(values[0], values[1], *(closed and bool(np.isfinite(v)) for v in values)))
-            if k < len(self.leading) and not _is_inside(k, point, ends, is_one):
+            if not found[-1].holds(self.references[k - 1]):
                 break
         return found + [NOTHING] * (len(self.leading) - len(found))
 
@@ -119,16 +115,6 @@ class MomentIntervals:
         return float(limit(expr, symbols[k - 1], at, "+" if value == 0 else "-"))
 
 
-def _is_inside(k: int, point: Sequence[float], ends: tuple[float, float], is_one: bool) -> bool:
-    """Whether a reference is a coordinate that samples on a leaf have."""
-    value = point[k - 1]
-    if is_one:
-        return abs(value - ends[0]) <= _INSIDE * (1 + abs(value)) and k > 2
-    if k > 2:
-        return Reach(k, *ends).side(value) == 0
-    return ends[0] < value < ends[1]
-
-
 @dataclass(frozen=True, slots=True)
 class EnergyIntervals:
     """Intervals of quadratic features that commute, the mean perhaps before them.
@@ -141,29 +127,22 @@ class EnergyIntervals:
     spans: Sequence[tuple[int, int]]
     found_by: ClassVar[Literal["frequencies"]] = "frequencies"
 
-    def of_rows(self, rows: Array, grid: tuple[int, ...]) -> list[list[Interval]]:
-        """Intervals on the leaf of each signal, (R, N)."""
+    def keys(self, rows: Array, grid: tuple[int, ...]) -> list[bytes]:
+        """Return what the intervals of signals, (R, N), depend on: their active frequencies."""
         energies = of_forms(self.leading, grid)
-        heard = list(Spectrum.of(energies.bands, rows, energies.mean).shares > 0)
-        found = {key: self._programmed(active, grid, False) for key, active in {a.tobytes(): a for a in heard}.items()}
-        return [found[active.tobytes()] for active in heard]
+        return [heard.tobytes() for heard in Spectrum.of(energies.bands, rows, energies.mean).shares > 0]
 
-    def of_any(self, grid: tuple[int, ...]) -> list[Interval]:
-        """Intervals over all signals of this shape."""
-        energies = of_forms(self.leading, grid)
-        active = np.ones(energies.bands.count, dtype=np.bool_)
-        active[0] = not energies.mean
-        return self._programmed(active, grid, True)
-
-    def _programmed(self, active: Any, grid: tuple[int, ...], is_any: bool) -> list[Interval]:
-        energies, offset = of_forms(self.leading, grid), int(self.leading.mean is not None)
+    def intervals(self, key: bytes | None, grid: tuple[int, ...]) -> list[Interval]:
+        """Return the intervals on the leaf of signals with a key; None: over all signals of this shape."""
+        energies, offset, is_any = of_forms(self.leading, grid), int(self.leading.mean is not None), key is None
+        active = np.frombuffer(b"\1" * energies.bands.count if key is None else key, dtype=np.bool_).copy()
+        active[0] &= not (is_any and energies.mean)
         shift = np.array([float(c) for c in self.leading.constants])
-        mean = 0.0
         found = [Interval(-np.inf, np.inf)] * offset
         if self.leading.mean is not None:
             slope, constant = map(float, self.leading.mean)
             mean = (float(self.references[0]) - constant) / slope if self.references[0] is not None else np.nan
-        shift = shift + mean**2 * energies.bands.at_zero if offset else shift
+            shift = shift + mean**2 * energies.bands.at_zero
         for start, end in self.spans:
             if end > len(self.leading) or start < offset:
                 continue
@@ -187,8 +166,8 @@ def followed(levels: Levels, rows: Array, span: tuple[int, int], value: Array, r
              ) -> list[Interval]:
     """What the path of a feature reached both ways, from rows at the level before it, (R, N), NaN where there is none.
 
-    Each step outwards is eight times the one before, from where that came to, until no row follows; then the last step
-    is halved. An end counts as infinite where 20,000 sizes of the feature were reached.
+    Each step outwards is eight times the one before, from where that came to, until the row does not follow; then what
+    is left is halved. An end counts as infinite where 20,000 sizes of the feature were reached.
     """
     ends = [_end_of(levels, rows, span, value, references, sign) for sign in (-1.0, 1.0)]
     return [Interval(low, high) if np.isfinite(f) else NOTHING for low, high, f in zip(*ends, value, strict=True)]
@@ -197,27 +176,19 @@ def followed(levels: Levels, rows: Array, span: tuple[int, int], value: Array, r
 def _end_of(levels: Levels, rows: Array, span: tuple[int, int], value: Array, references: Sequence[Any], sign: float
             ) -> Array:
     start, end = span
-    at = rows.copy()  # where each row came to
-    unit = _FIRST * (np.abs(value) + (value == 0))
-    reached, missed = value.astype(np.float64).copy(), np.full(len(value), sign * np.inf)
-
-    def tried(targets: Array, which: Array) -> Array:
-        """Bring rows to targets, and tell which came there."""
-        here = AtLevel(at[which], np.zeros(len(which)))
+    at, reached = rows.copy(), value.astype(np.float64)  # where each row came to
+    unit, missed = _FIRST * (np.abs(value) + (value == 0)), np.full(len(value), sign * np.inf)
+    for step in range(_STEPS):
+        is_closed = np.isfinite(missed)
+        left = np.where(is_closed, np.abs(missed - reached) > _NEAR * np.abs(missed - value), step < _OUTWARDS)
+        going = np.flatnonzero(np.isfinite(value) & left)
+        if not len(going):
+            break
+        with np.errstate(over="ignore"):
+            targets = np.where(is_closed, reached / 2 + missed / 2, value + sign * unit * 8.0**step)[going]
+        here = AtLevel(at[going], np.zeros(len(going)))
         moved = levels.route.advance(here, end, [*references[:start], targets], keep=False, is_fine=False)
-        there = np.array([r not in moved.refusals for r in range(len(which))], dtype=np.bool_)
-        at[which[there]], reached[which[there]] = moved.values[there], targets[there]
-        missed[which[~there]] = targets[~there]
-        return there
-
-    going = np.flatnonzero(np.isfinite(value))
-    for step in range(_OUTWARDS):
-        if len(going):
-            with np.errstate(over="ignore"):
-                targets = value[going] + sign * unit[going] * 8.0**step
-            going = going[tried(targets, going)]
-    reached[going] = sign * np.inf
-    left = np.flatnonzero(np.isfinite(reached) & np.isfinite(missed))
-    for _ in range(_HALVED if len(left) else 0):
-        tried(reached[left] / 2 + missed[left] / 2, left)
-    return reached
+        there = np.array([r not in moved.refusals for r in range(len(going))], dtype=np.bool_)
+        at[going[there]], reached[going[there]] = moved.values[there], targets[there]
+        missed[going[~there]] = targets[~there]
+    return np.where(np.isfinite(missed), reached, sign * np.inf)

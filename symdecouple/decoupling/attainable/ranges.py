@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -173,7 +174,10 @@ def intervals_of_rows(choice: Choice, batch: Batch, values: Any) -> Attainable:
     fit = np.setdiff1d(np.flatnonzero(np.isfinite(rows).all(axis=1) & (rows.shape[1] > 1)), list(batch.barred))
     counted = _counted(choice)
     count = 0 if counted is None else len(counted.leading)
-    found = [[] for _ in fit] if counted is None or not fit.size else counted.of_rows(rows[fit], batch.grid)
+    ends = np.full((len(rows), size, 4), np.nan)
+    if counted is not None and len(fit):
+        intervals = cache(lambda key: counted.intervals(key, batch.grid))
+        ends[fit, :count] = [intervals(key) for key in counted.keys(rows[fit], batch.grid)]
     own = np.asarray(values, dtype=np.float64).reshape(len(rows), size)
     found_by: list[FoundBy] = [] if counted is None else [counted.found_by] * count
     levels = choice.levels(choice.level(None), False, batch.grid) if fit.size else None
@@ -181,21 +185,13 @@ def intervals_of_rows(choice: Choice, batch: Batch, values: Any) -> Attainable:
         if start < count:
             continue
         found_by += ["path"] * (end - start)
-        if levels is None:
-            continue
-        if end - start > 1 or any(choice.floats[j] is None for j in range(start)):
-            found = [[*row, *[Interval(np.nan, np.nan)] * (end - start)] for row in found]
+        if levels is None or end - start > 1 or None in choice.floats[:start]:
             continue
         at = next(levels.at(rows[fit], [start], choice.floats)) if start else None
         there = rows[fit] if at is None else at.values
         here = np.where(np.isfinite(there).all(axis=1), own[fit, start], np.nan)
-        more = followed(levels, there, (start, end), here, choice.floats)
-        found = [[*row, one] for row, one in zip(found, more, strict=True)]
-    out = np.full((len(rows), size, 4), np.nan)
-    for i, row in zip(fit, found, strict=True):
-        out[i] = row
-    shaped = out.reshape(*batch.shape, size, 4)
-    return _attainable(shaped, own.reshape(*batch.shape, size), choice, found_by, None)
+        ends[fit, start] = followed(levels, there, (start, end), here, choice.floats)
+    return _attainable(ends.reshape(*batch.shape, size, 4), own.reshape(*batch.shape, size), choice, found_by, None)
 
 
 def intervals_of_any(choice: Choice, n_samples: Any) -> Attainable:
@@ -212,7 +208,7 @@ def intervals_of_any(choice: Choice, n_samples: Any) -> Attainable:
     if (counted := _counted(choice)) is None or len(counted.leading) != size:
         raise UnsupportedExpression("what all samples can reach is known of moments and of energies of circular "
                                     "filters; of other features it is followed from a sample: plan.attainable(x)")
-    ends = np.array(counted.of_any(grid), dtype=np.float64)
+    ends = np.array(counted.intervals(None, grid), dtype=np.float64)
     return _attainable(ends, None, choice, [counted.found_by] * size, n_samples)
 
 

@@ -89,17 +89,14 @@ def _exponent(values: Array) -> int:
 
 
 def _mp(end: Any) -> Any:
-    if end in (oo, -oo):
-        return mpmath.inf if end == oo else -mpmath.inf
-    return mpmath.mpmathify(end.evalf(mpmath.mp.dps + 10))
+    return mpmath.mpmathify(float(end) if end.is_infinite else end.evalf(mpmath.mp.dps + 10))
 
 
 def linear_solution(matrix: Array, right: Array) -> Array:
     """Solve a small linear system in numbers of either kind."""
     if matrix.dtype != object:
         return np.linalg.solve(matrix, right)
-    solution = mpmath.lu_solve(mpmath.matrix(matrix.tolist()), mpmath.matrix(right.tolist()))
-    return np.array([solution[k] for k in range(len(right))], dtype=object)
+    return np.array(list(mpmath.lu_solve(mpmath.matrix(matrix.tolist()), mpmath.matrix(right.tolist()))), dtype=object)
 
 
 def unit(values: Array) -> Any:

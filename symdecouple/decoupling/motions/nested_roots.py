@@ -61,7 +61,12 @@ class NestedRoots(OrbitMotion):
 
         found = moved
         if gap(0 * targets[k - 1]) != 0 and (first := self._first_step(moved, k, targets)):
-            found = at(self._root(gap, first, moved, k, targets))
+            near, far, still_moves = _bracket(gap, first, unit(targets))
+            if far is None:
+                digits = f"{mpmath.mp.dps} digits" if targets.dtype == object else "float64"
+                reason = f"beyond {digits}" if still_moves else f"level {k} not attainable"
+                raise Unreachable(Outcome(False, reason, self._about(at(near), k - 1, targets)))
+            found = at(_between(gap, near, far, targets.dtype == object))
         found = replace(found, residual=self._rest(found, targets[:k]))
         if not self._is_found(found, targets[:k]):
             reason = ran_out(found, start, moved.values) or f"level {k} not attainable"
@@ -70,20 +75,11 @@ class NestedRoots(OrbitMotion):
 
     def _first_step(self, moved: Moved, k: int, targets: Array) -> Any:
         """Return the step of Newton's method; 0 where it would move the samples by less than their rounding."""
-        direction = self._direction(moved.values, targets[:k])
+        direction = self._direction(moved, targets[:k])
         if direction is None:
             raise Unreachable(Outcome(False, "critical point", self._about(moved, k - 1, targets)))
         shift = largest(direction[k - 1] * self.generators(moved.values, k)[k - 1])
         return direction[k - 1] if shift > 2 * unit(targets) * largest(moved.values) else 0
-
-    def _root(self, gap: Callable[[Any], Any], first: Any, moved: Moved, k: int, targets: Array) -> Any:
-        near, far, still_moves = _bracket(gap, first, unit(targets))
-        if far is None:
-            at_end = self._search(self._along(moved, k - 1, near), k - 1, targets)
-            digits = f"{mpmath.mp.dps} digits" if targets.dtype == object else "float64"
-            reason = f"beyond {digits}" if still_moves else f"level {k} not attainable"
-            raise Unreachable(Outcome(False, reason, self._about(at_end, k - 1, targets)))
-        return _between(gap, near, far, targets.dtype == object)
 
 
 def _bracket(gap: Callable[[Any], Any], step: Any, rounding: Any) -> tuple[Any, Any, bool]:

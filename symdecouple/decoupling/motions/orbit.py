@@ -47,13 +47,14 @@ class Moved:
 
     `slope` is the derivative of the motion at each sample, flow parameters held; `error` a first-order bound of what
     rounding did to the values, motions along the orbit aside; `residual` the largest distance of an imposed feature
-    from its target v, over 1 + abs(v).
+    from its target v, over 1 + abs(v). Concatenated flows know their `way`: the start, their parameters and fields.
     """
 
     values: Array
     slope: Array
     error: Array
     residual: Any = 0
+    way: Any = None
 
 
 class OrbitMotion:
@@ -185,16 +186,16 @@ class OrbitMotion:
             error = before * abs(slope) + unit(values) * abs(values)
             return Moved(values, moved.slope * slope, error)
 
-    def _direction(self, y: Array, targets: Array, fields: Array | None = None) -> Array | None:
-        """Return J^-1 (v - f), J_ij = Mean(v_fi u_j); None where the gradients are dependent along the fields.
+    def _fields(self, moved: Moved, k: int) -> Array:
+        """Return the fields u_j along which the first k flow parameters move a sample, (k, N)."""
+        return self.generators(moved.values, k)
 
-        The fields u_j are the generators, if no others are given.
-        """
-        k = len(targets)
+    def _direction(self, moved: Moved, targets: Array) -> Array | None:
+        """Return J^-1 (v - f), J_ij = Mean(v_fi u_j); None where the gradients are dependent along the fields."""
+        y, k = moved.values, len(targets)
         try:
             with np.errstate(all="ignore"):
-                along = self.generators(y, k) if fields is None else fields
-                jacobian = self.gradients(y)[:k] @ along.T / y.shape[-1]
+                jacobian = self.gradients(y)[:k] @ self._fields(moved, k).T / y.shape[-1]
                 rows = np.array([largest(row) for row in jacobian])
                 if not all(rows):
                     return None

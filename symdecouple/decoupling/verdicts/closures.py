@@ -125,8 +125,6 @@ def _is_periodic(features: Sequence[Feature], family: ExactTriple) -> bool:
     """True iff the features are functions on a circle, and the family has the mean angle besides."""
     from sympy import periodicity
 
-    def period(expr: Expr) -> Expr | None:
-        return periodicity(expr, family.sample)
-
-    return bool(family.coordinate.poles) and all(period(f.gradient.expr) for f in features) and not any(
-        f.gradient.expr.is_number for f in features)
+    bodies = [f.gradient.expr for f in features]
+    return bool(family.coordinate.poles) and all(
+        periodicity(body, family.sample) and not body.is_number for body in bodies)

@@ -16,7 +16,7 @@ first root on the way, is shown as well where the levels before are explicit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -53,8 +53,7 @@ class ModifiedPoint:
     def at_level(self, k: int) -> Point:
         """Return the sample with features 1..k at their references, as functions of the sample given."""
         if k not in self._levels:
-            is_explicit = self.steps[k - 1].formula is not None
-            self._levels[k] = self._normalized(self.point, k) if is_explicit else self._lifted(self.at_level(k - 1), k)
+            self._levels[k] = self._normalized(self.point, k)
         return self._levels[k]
 
     def column(self, feature: Feature, level: int) -> Column:
@@ -69,10 +68,7 @@ class ModifiedPoint:
             return point
         if (formula := self.steps[k - 1].formula) is not None:
             return point.moved([point.jet(formula, self.sample, n) for n in range(point.size)])
-        return self._lifted(self._normalized(point, k - 1), k)
-
-    def _lifted(self, y: Point, k: int) -> Point:
-        """Return N_k from N_(k-1)."""
+        y = self.at_level(k - 1) if point is self.point else self._normalized(point, k - 1)
         return self._normalized(self._along(y, k, self._time(y, k)), k - 1)
 
     def _along(self, y: Point, k: int, t: Jet) -> Point:
@@ -195,29 +191,25 @@ class ModifiedPoint:
 
     def _follow(self, y: Point, k: int, root: Any) -> None:
         """Show that the flows exist up to the root and, behind explicit levels, that G is monotone on the way."""
-        path = self._hull(root)
-        self._halved(path, lambda part: self._check_flow(y, k, part))
-        if all(step.time is not None for step in self.steps[: k - 1]):
-            self._halved(path, lambda part: self._check_slope(y, k, part))
+        is_explicit = all(step.time is not None for step in self.steps[: k - 1])
+
+        def show(times: Any, depth: int) -> None:
+            try:
+                self._check_flow(y, k, times)
+                if is_explicit and self.world.is_zero(self._slope(y, k, times)[1]):
+                    raise Irrational
+            except (Irrational, OutsideDomain, ZeroDivisionError):
+                if depth == 0:
+                    raise OutsideDomain from None
+                for part in (self.world.iv.mpf([times.a, times.mid.b]), self.world.iv.mpf([times.mid.a, times.b])):
+                    show(part, depth - 1)
+
+        show(self._hull(root), MAX_DEPTH)
 
     def _check_flow(self, y: Point, k: int, times: Any) -> None:
         for jet in self._along(y, k, Jet(times)).jets:
             if jet.value is None or not jet.value.delta.b < self.world.iv.inf:
                 raise Irrational
-
-    def _check_slope(self, y: Point, k: int, times: Any) -> None:
-        if self.world.is_zero(self._slope(y, k, times)[1]):
-            raise Irrational
-
-    def _halved(self, path: Any, check: Callable[[Any], None], depth: int = MAX_DEPTH) -> None:
-        """Check a path of times in parts that are small enough for intervals to tell."""
-        try:
-            check(path)
-        except (Irrational, OutsideDomain, ZeroDivisionError):
-            if depth == 0:
-                raise OutsideDomain from None
-            for part in (self.world.iv.mpf([path.a, path.mid.b]), self.world.iv.mpf([path.mid.a, path.b])):
-                self._halved(part, check, depth - 1)
 
     def _hull(self, root: Any) -> Any:
         iv = self.world.iv

@@ -32,7 +32,7 @@ from symdecouple.language.canonical import canonical, close, decompose
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet, in_groups
 from symdecouple.language.mean import Mean
-from symdecouple.language.sample import Sample, rational_points
+from symdecouple.language.sample import rational_points
 from symdecouple.language.statistics import variance
 from symdecouple.language.text import parse
 from symdecouple.verdict import Check, Status
@@ -75,7 +75,8 @@ def modified_features(features: FeatureSet, steps: Sequence[Step], count: int) -
         formula = features.sample if start == 0 else steps[start - 1].formula if start <= len(steps) else None
         if formula is None:
             return None
-        out.append(_modified(feature, formula, features.sample))
+        out.append(feature if formula == features.sample else Feature(canonical(composed(
+            feature.expr, formula, features.sample), features.sample), allow_nonsmooth=feature.allow_nonsmooth))
     return FeatureSet(out)
 
 
@@ -169,9 +170,8 @@ class AffineCovariance(Claim):
 
     def describes(self, texts: Sequence[str], n_samples: Size | None) -> bool:
         """True iff the texts name the levels, or are features of which the third is invariant under shift and scale."""
-        for began in ((0, 1, 2), (0, 0, 2)):
-            if tuple(texts) == ModifiedSubject(self.subject.items, began, (S.Zero, S.Zero)).texts():
-                return True
+        if tuple(texts) in [texts_of(self.subject.items, began) for began in ((0, 1, 2), (0, 0, 2))]:
+            return True
         try:
             read = [parse(text, sample=self.subject.sample) for text in texts]
         except SymdecoupleError:
@@ -221,12 +221,6 @@ READERS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
 def _exact(value: Expr) -> Expr:
     """Return a number from a quadrature as the binary fraction that it is."""
     return value.xreplace({number: Rational(number) for number in value.atoms(Float)})
-
-
-def _modified(feature: Feature, formula: Expr, sample: Sample) -> Feature:
-    if formula == sample:
-        return feature
-    return Feature(canonical(composed(feature.expr, formula, sample), sample), allow_nonsmooth=feature.allow_nonsmooth)
 
 
 def _brackets_enclosed(feature: Feature, size: int, rng: random.Random, standardize: bool = True) -> Check:

@@ -90,14 +90,11 @@ class EnclosedSpectrum:
     def _goals(self, references: Sequence[Expr]) -> list[Any]:
         """What the sums over the classes are at the references of quadratic features."""
         values = [self._constants.value(v) for v in references]
-        if self.forms.mean is None:
-            squared: list[Any] = [0] * len(values)
-        elif values:
+        squared: list[Any] = [0] * len(values)
+        if self.forms.mean is not None and values:
             slope, shift = map(self._constants.value, self.forms.mean)
             mean = (values.pop(0) - shift) / slope
             squared = [row[0] * mean**2 for row in self._weights_at([(0,) * len(self.grid)])]
-        else:
-            squared = []
         return [v - self._constants.value(c) - s
                 for v, c, s in zip(values, self.forms.constants, squared, strict=False)]
 

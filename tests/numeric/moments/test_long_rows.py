@@ -23,7 +23,7 @@ LAWS = {"normal": RNG.normal(size=N), "exponential": RNG.exponential(size=N), "u
 @pytest.mark.parametrize("is_falling", [False, True])
 def test_a_smooth_function_is_told_at_the_entries(name: str, is_falling: bool) -> None:
     x = LAWS[name]
-    few, out = LongRow.of(x, is_falling=is_falling), np.empty((3, N))
+    few, out = LongRow.of(x, 0.0, is_falling=is_falling), np.empty((3, N))
     assert few is not None
     low, high = x.min(), x.max()
     place = np.ldexp(few.values[0], few.frame.exponent) + (high if is_falling else low)
@@ -37,7 +37,7 @@ def test_a_smooth_function_is_told_at_the_entries(name: str, is_falling: bool) -
 
 
 def test_few_values_are_told_by_the_entries() -> None:
-    assert LongRow.of(np.tile([1.0, 2, 3, 5, 8], N // 5), is_falling=False) is None
+    assert LongRow.of(np.tile([1.0, 2, 3, 5, 8], N // 5), 0.0, is_falling=False) is None
 
 
 @pytest.mark.parametrize("name", LAWS)
