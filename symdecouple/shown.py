@@ -105,14 +105,14 @@ class Tabled(Shown):
 
     __slots__ = ()
 
-    def _cells(self) -> list[tuple[str, ...]]:
+    def _cells(self) -> Sequence[Sequence[Cell]]:
         raise NotImplementedError
 
     def _notes(self) -> list[str]:
         raise NotImplementedError
 
     def __str__(self) -> str:
-        rows = self._cells()
+        rows = [[str(cell) for cell in row] for row in self._cells()]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows]
         return "\n".join([*lines, *self._notes()])
@@ -131,8 +131,8 @@ def _lines(lines: Iterable[str]) -> str:
     return "\\begin{array}{l}\n" + " \\\\\n".join(map(latex_text, lines)) + "\n\\end{array}"
 
 
-def _table(header: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in header)
+def _table(header: Sequence[Cell], rows: Sequence[Sequence[Cell]]) -> str:
+    head = "".join(f"<th>{_as_html(name)}</th>" for name in header)
     body = "".join("<tr>" + "".join(f"<td>{_as_html(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 

@@ -19,8 +19,8 @@ MAX_LINES = 400
 NAMES_OF_NOTHING = {"utils", "util", "helpers", "common", "tools", "misc"}
 
 ROOMS = (
-    "shown waiting errors names verdict figures language calculus flows numeric tables families decoupling analysis "
-    "versions stats sklearn lazy pandas reproduction cli"
+    "shown waiting replacing errors names verdict figures language calculus flows numeric tables families decoupling "
+    "analysis versions stats sklearn lazy pandas reproduction cli"
 ).split()
 
 ORDER = {
@@ -78,7 +78,7 @@ ORDER = {
         "routes.precise_energies routes.narrow routes.levels verdicts.modified "
         "verdicts.closures verdicts.spectral_minor verdicts.modified_energies verdicts.implicit verdicts.refutation "
         "verdicts.decisions verdicts.scenario inner_order offsets choice attainable.levels attainable.ranges "
-        "application dependence explanation precise progress labels checkpoint counted "
+        "application dependence explanation precise progress checkpoint counted "
         "running "
         "report denormalizing carrying colour_channels lookup_table transfer_picture transferred transfer "
         "decoupled_names plan_picture plan_facts matching plan storage"
@@ -143,6 +143,7 @@ DOORS = {
 SYMPY_FREE = {
     "shown",
     "waiting",
+    "replacing",
     "errors",
     "names",
     "verdict",

@@ -21,9 +21,10 @@ from symdecouple.cli.sample_file import read_samples, source_of
 from symdecouple.cli.sample_rows import Column, SampleRow
 from symdecouple.cli.samples import Samples
 from symdecouple.cli.shape_rows import COLUMNS, shape_rows
-from symdecouple.cli.streams import are_one_file, replacing
+from symdecouple.cli.streams import are_one_file
 from symdecouple.cli.waiting import told_to_wait
 from symdecouple.errors import InvalidInput
+from symdecouple.replacing import replacing
 
 if TYPE_CHECKING:
     from symdecouple.decoupling.plan import Plan

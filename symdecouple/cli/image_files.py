@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from symdecouple.cli.pictures import FloatArray, Picture, pillow_modules, read_by_pillow
-from symdecouple.cli.streams import replacing
 from symdecouple.errors import InvalidInput
 from symdecouple.numeric.samples.intake import take_numbers
+from symdecouple.replacing import replacing
 
 __all__ = ["Written", "check_writable", "read_picture", "write_picture"]
 

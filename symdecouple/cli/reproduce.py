@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 from symdecouple.cli.exit_codes import ExitCode
-from symdecouple.cli.streams import replacing
 from symdecouple.cli.waiting import told_to_wait
 from symdecouple.errors import InvalidInput
+from symdecouple.replacing import replacing
 from symdecouple.reproduction import EXPERIMENTS, Result, reproduce
 
 __all__ = ["run"]

@@ -1,8 +1,4 @@
-"""Standard input, output and error, one of which may be closed or full; and results put into a file whole.
-
-A result is written beside its place, brought to the disk and renamed: the old one is there until the new one is. The
-file that a link points to is replaced, not the link, and keeps its owner and permissions.
-"""
+"""Standard input, output and error, one of which may be closed or full."""
 
 from __future__ import annotations
 
@@ -10,18 +6,14 @@ import contextlib
 import errno
 import io
 import os
-import stat
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from symdecouple.errors import InvalidInput
 
-__all__ = ["abandon_output", "are_one_file", "read_input", "read_input_text", "replacing", "say", "streams_made_whole"]
-
-_PERMISSIONS = 0o7777
+__all__ = ["abandon_output", "are_one_file", "read_input", "read_input_text", "say", "streams_made_whole"]
 
 
 class _Closed(io.TextIOBase):
@@ -106,50 +98,3 @@ def are_one_file(one: Path, other: Path) -> bool:
         return one.samefile(other)
     except (OSError, ValueError):  # one of them is not there yet
         return os.path.abspath(one) == os.path.abspath(other)
-
-
-@contextlib.contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
-    """Yield a file to write to, which takes the place of `path` if nothing goes wrong; devices are written directly.
-
-    Raises
-    ------
-    OSError
-        Then the old file is as it was.
-    """
-    place = Path(os.path.realpath(path))
-    old = path.stat() if path.exists() else None
-    if old is not None and (not stat.S_ISREG(old.st_mode) or path.parts[:2] == ("/", "dev")):
-        with path.open("wb") as stream:
-            yield stream
-        return
-    if old is not None and not os.access(place, os.W_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-    handle, beside = tempfile.mkstemp(prefix=".symdecouple-", dir=place.parent)
-    try:
-        with os.fdopen(handle, "w+b") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        _permit(beside, old)
-        os.replace(beside, place)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(beside)
-        raise
-    with contextlib.suppress(OSError, AttributeError):  # the name too; not everywhere is this possible
-        folder = os.open(place.parent, os.O_RDONLY)
-        os.fsync(folder)
-        os.close(folder)
-
-
-def _permit(name: str, old: os.stat_result | None) -> None:
-    """Give a new file the owner and the permissions of the old one, or those that the system gives."""
-    if old is None:
-        masked = os.umask(0)
-        os.umask(masked)
-        Path(name).chmod(0o666 & ~masked)
-        return
-    with contextlib.suppress(OSError, AttributeError):
-        os.chown(name, old.st_uid, old.st_gid)
-    Path(name).chmod(old.st_mode & _PERMISSIONS)

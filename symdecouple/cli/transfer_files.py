@@ -13,12 +13,13 @@ from symdecouple.cli.channel import Channel
 from symdecouple.cli.colours import joined, split
 from symdecouple.cli.image_features import Listed
 from symdecouple.cli.pictures import FloatArray, Picture
-from symdecouple.cli.streams import are_one_file, replacing
+from symdecouple.cli.streams import are_one_file
 from symdecouple.decoupling.colour_channels import Layout
 from symdecouple.decoupling.lookup_table import LookupTable
 from symdecouple.decoupling.transfer_picture import draw_transfer
 from symdecouple.errors import InvalidInput, Refused
 from symdecouple.figures import new_figure
+from symdecouple.replacing import replacing
 
 __all__ = ["NODES", "check_cube", "check_names", "check_preview", "write_cube", "write_preview"]
 

@@ -46,6 +46,7 @@ class Application:
         self.features, self.size = features, len(features)
         self._has_filters = features.filter_ndim is not None
         self.spans = [(group[0], group[-1] + 1) for group in features.groups]
+        self.is_single = len(self.spans) == self.size  # every feature is a level of its own
         self._moments = len(recognize_moments(features, 1) or ())
         self._oracles = {j: Oracle(f.black_box) for j, f in enumerate(features) if f.black_box is not None}
         symbolic = {j: f for j, f in enumerate(features) if j not in self._oracles}
@@ -65,8 +66,8 @@ class Application:
             return self._grid[1]
         other = copy.copy(self)
         other._shape = grid
-        other._values = {j: _on(compiled, grid) for j, compiled in self._values.items()}
-        other._gradients = {j: _on(compiled, grid) for j, compiled in self._gradients.items()}
+        other._values, other._gradients = ({j: f.on(grid) if isinstance(f, Compiled) else f for j, f in each.items()}
+                                           for each in (self._values, self._gradients))
         self._grid = grid, other
         return other
 
@@ -85,7 +86,8 @@ class Application:
                 with np.errstate(all="ignore"):
                     found.append(self._values[j](self._near(j, rows))[0][:, 0])
             else:
-                found.append(_none_as_nan(self._value(j, rows, False)[0]))
+                values = self._value(j, rows, False)[0]
+                found.append(values if values.dtype != object else np.where(_finite(values), values, mpmath.nan))
         return np.stack(found, axis=1) if found else np.empty((len(rows), 0), dtype=rows.dtype)
 
     def covectors(self, x: Array, which: Sequence[int]) -> Array:
@@ -147,18 +149,13 @@ class Application:
         worst.error = None if worst.error is None else worst.error + lost
         return worst.answers(out, worst.refusals)
 
-    @property
-    def is_single(self) -> bool:
-        """Whether every feature is a level of its own."""
-        return len(self.spans) == self.size
-
     def _begun(self, first: Answers | None, rows: Array, *more: int) -> tuple[Array, list[tuple[int, int]]]:
         """Return room for what features have, (R, M, *more), with leading ones in it; and the spans of all others."""
         count = 0 if first is None else first.values.shape[1]
         spans = [span for span in self.spans if span[0] >= count]
         if first is not None and not spans:
             return first.values, spans
-        out = np.full((len(rows), self.size, *more), np.nan, dtype=_numbers(rows))
+        out = np.full((len(rows), self.size, *more), np.nan, dtype=np.result_type(rows, np.float64))
         if first is not None:
             out[:, :count] = first.values
         return out, spans
@@ -211,8 +208,10 @@ class Application:
         found = np.broadcast_to(_evaluated(self._gradients[j], near), rows.shape) / rows.shape[1]
         beyond = [r for r in np.flatnonzero(~_finite(found).all(axis=1)) if rows.dtype != object and _runs_out(
             self._gradients[j], near[r], found[r])]
-        return found, self._wrong(beyond, j, "out of range", f"its gradient {_TOO_FAR}") | self._outside(
-            j, rows, is_moved) | self._too_far_off(j, rows)
+        # outside the domain of a feature a formula of its gradient may give numbers still
+        outside = self._value(j, rows, is_moved)[1] if j in self._bounded | self.waves else {}
+        wrong = self._wrong(beyond, j, "out of range", f"its gradient {_TOO_FAR}")
+        return found, wrong | outside | self._too_far_off(j, rows)
 
     def _too_far_off(self, j: int, rows: Array) -> dict[int, Outcome]:
         """Refuse moments of rows so far from 0 that what is left of a gradient lost two thirds of its digits."""
@@ -228,10 +227,6 @@ class Application:
         middle = middles(rows)
         grid = self._shape or rows.shape[1:]
         return rows - middle if middle.any() and feels_no_offset(self.features[j], grid) else rows
-
-    def _outside(self, j: int, rows: Array, is_moved: bool) -> dict[int, Outcome]:
-        """Refuse rows outside the domain of feature j, where a formula of its gradient may give numbers still."""
-        return self._value(j, rows, is_moved)[1] if j in self._bounded | self.waves else {}
 
     def _beyond(self, rows: Iterable[Any], j: int, is_precise: bool = False) -> dict[int, Outcome]:
         help_ = "samples in its domain" if is_precise else "dps= for values beyond float64"
@@ -267,10 +262,6 @@ def _carry(levels: Sequence[AtLevel], spans: Sequence[tuple[int, int]], out: Arr
     return lost
 
 
-def _on(compiled: OnRows, grid: tuple[int, ...]) -> OnRows:
-    return compiled.on(grid) if isinstance(compiled, Compiled) else compiled
-
-
 def _evaluated(compiled: OnRows, rows: Array) -> Array:
     """Evaluate at rows, NaN where one divides by zero; mpmath raises there, and then rows are taken one by one."""
     try:
@@ -280,18 +271,11 @@ def _evaluated(compiled: OnRows, rows: Array) -> Array:
         if len(rows) == 1:
             return np.full(rows.shape, mpmath.nan, dtype=object)
         return np.concatenate([np.broadcast_to(_evaluated(compiled, row[None]), row[None].shape) for row in rows])
-    return found if rows.dtype == object else _without_underflow(compiled, rows, found)
-
-
-def _without_underflow(compiled: OnRows, rows: Array, found: Array) -> Array:
-    """Put NaN for what is 0 or nearly so because it is too small for float64: the variance of values near 1e-200."""
-    suspects = np.flatnonzero((np.abs(found) < np.finfo(np.float64).tiny).all(axis=1))
-    if not len(suspects):
-        return found
-    found = found.copy()
-    for r in suspects:
-        if _runs_out(compiled, rows[r], 0.0):
-            found[r] = np.nan
+    if rows.dtype != object:  # NaN for what is 0 or nearly so because it is too small: the variance near 1e-200
+        tiny = np.flatnonzero((np.abs(found) < np.finfo(np.float64).tiny).all(axis=1))
+        if lost := [r for r in tiny if _runs_out(compiled, rows[r], 0.0)]:
+            found = found.copy()
+            found[lost] = np.nan
     return found
 
 
@@ -312,7 +296,7 @@ class _Worst:
     """The largest residual and error of rows so far, and why they were refused; it begins with what comes at once."""
 
     def __init__(self, rows: Array, first: Answers | None) -> None:
-        zeros = np.zeros(len(rows), dtype=_numbers(rows))
+        zeros = np.zeros(len(rows), dtype=np.result_type(rows, np.float64))  # rows of a batch may be narrower
         self.residual = zeros if first is None else first.residual.copy()
         self.error = np.zeros(len(rows), dtype=object) if rows.dtype == object else None
         self.refusals: dict[int, Outcome] = {} if first is None else dict(first.refusals)
@@ -328,16 +312,6 @@ class _Worst:
 
     def answers(self, values: Array, refusals: dict[int, Outcome]) -> Answers:
         return Answers(values, self.residual, refusals, self.error)
-
-
-def _numbers(rows: Array) -> Any:
-    """The type of what is computed of rows of a batch, which may be narrower."""
-    return object if rows.dtype == object else np.float64
-
-
-def _none_as_nan(values: Array) -> Array:
-    """Values as they are, and NaN for what is no real number."""
-    return values if values.dtype != object else np.where(_finite(values), values, mpmath.nan)
 
 
 def _finite(values: Array) -> Array:

@@ -58,63 +58,54 @@ class Recipe:
         Source and result are one sample before and after the transfer; on their grid, where there are filters.
         """
         if not self.is_pointwise:
-            return self._filtered(source, result, other)
+            assert self.energies is not None
+            return _filtered(self.energies, source, result, other)
         if self.moments is None or len(self.moments) < self.size:
             raise NoMap("a transfer is applied to other values where all features are moments, a map of values, or all "
                         "are energies of filters, a filter; transfer the other values themselves")
-        row = source.ravel()
+        row, of = source.ravel(), self.moments.coordinates
+        goal = [float(c) for c in of([float(v) for v in wanted])] if self.is_own else [
+            float(of([*self.references[:k], float(v)])[k]) for k, v in enumerate(wanted)]
+        fixed = goal if self.is_own else [float(c) for c in of([float(v or 0) for v in self.references[:-1]])]
+        legs = [(1.0, 0.0, 1.0, *fixed[2:k]) for k in range(3, len(goal) + self.is_own)]
+        if not self.is_own:  # and down again
+            legs += [(1.0, 0.0, 1.0, *fixed[2 : k - 1], goal[k - 1]) for k in range(len(goal), 2, -1)]
         try:
-            found, is_over = self._map(row, wanted)(np.concatenate([row, other.ravel()]))
+            moved = ValueMap.of_sample(row, tuple(legs), goal[0], goal[1] if len(goal) > 1 else None)
+            found, is_over = moved(np.concatenate([row, other.ravel()]))
         except LostMap as error:
             raise NoMap(f"the map of values was not followed to its end: {error}") from None
         _check(found[: row.size], result.ravel())
         return found[row.size :].reshape(other.shape), is_over[row.size :].reshape(other.shape)
 
-    def _map(self, row: FloatArray, wanted: Sequence[float]) -> ValueMap:
-        """The map of values that moments of a sample are moved by."""
-        assert self.moments is not None
-        goal = [float(c) for c in self.moments.coordinates([float(v) for v in wanted])] if self.is_own else [
-            float(self.moments.coordinates([*self.references[:k], float(v)])[k]) for k, v in enumerate(wanted)]
-        unit = goal[1] if len(goal) > 1 else None
-        if self.is_own:
-            legs = [(1.0, 0.0, 1.0, *goal[2:k]) for k in range(3, len(goal) + 1)]
-        else:
-            fixed = [float(c) for c in self.moments.coordinates([float(v or 0) for v in self.references[:-1]])]
-            up = [(1.0, 0.0, 1.0, *fixed[2:k]) for k in range(3, len(goal))]
-            down = [(1.0, 0.0, 1.0, *fixed[2 : k - 1], goal[k - 1]) for k in range(len(goal), 2, -1)]
-            legs = up + down
-        return ValueMap.of_sample(row, tuple(legs), goal[0], unit)
 
-    def _filtered(self, source: FloatArray, result: FloatArray, other: FloatArray
-                  ) -> tuple[FloatArray, NDArray[np.bool_]]:
-        """The same filter, with the bands of the other grid."""
-        assert self.energies is not None
-        before, after = np.fft.rfftn(source), np.fft.rfftn(result)
-        sizes = [np.abs(each) for each in (before, after)]
-        heard = np.minimum(*(size / max(size.max(), np.finfo(float).tiny) for size in sizes))
-        if self.energies.mean is not None:
-            heard[(0,) * heard.ndim] = 0
-        use = heard > _HEARD
-        bands = self.energies.weights(source.shape)[:, use].T / 2
-        logs = np.log(sizes[1][use]) - np.log(sizes[0][use])
-        gains, _, rank, _ = np.linalg.lstsq(bands * heard[use][:, None], logs * heard[use])
-        if rank < bands.shape[1]:
-            raise NoMap("the features are dependent at the frequencies of the source, which do not tell the gains of "
-                        "others")
-        shift = float(result.mean() - source.mean()) if self.energies.mean is not None else None
-        _check(self._through(gains, shift, source), result)
-        values = self._through(gains, shift, other)
-        return values, ~np.isfinite(values)
+def _filtered(energies: QuadraticForms, source: FloatArray, result: FloatArray, other: FloatArray
+              ) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """The same filter, with the bands of the other grid."""
+    before, after = np.fft.rfftn(source), np.fft.rfftn(result)
+    sizes = [np.abs(each) for each in (before, after)]
+    heard = np.minimum(*(size / max(size.max(), np.finfo(float).tiny) for size in sizes))
+    if energies.mean is not None:
+        heard[(0,) * heard.ndim] = 0
+    use = heard > _HEARD
+    bands = energies.weights(source.shape)[:, use].T / 2
+    logs = np.log(sizes[1][use]) - np.log(sizes[0][use])
+    gains, _, rank, _ = np.linalg.lstsq(bands * heard[use][:, None], logs * heard[use])
+    if rank < bands.shape[1]:
+        raise NoMap("the features are dependent at the frequencies of the source, which do not tell the gains of "
+                    "others")
+    shift = 0.0 if energies.mean is None else float(result.mean() - source.mean())
 
-    def _through(self, gains: FloatArray, shift: float | None, signal: FloatArray) -> FloatArray:
-        assert self.energies is not None
+    def through(signal: FloatArray) -> FloatArray:
         with np.errstate(all="ignore"):
-            factors = np.exp(np.tensordot(gains, self.energies.weights(signal.shape), axes=1) / 2)
-            if shift is not None:
+            factors = np.exp(np.tensordot(gains, energies.weights(signal.shape), axes=1) / 2)
+            if energies.mean is not None:
                 factors[(0,) * factors.ndim] = 1
-            axes = tuple(range(signal.ndim))
-            values = np.fft.irfftn(np.fft.rfftn(signal) * factors, s=signal.shape, axes=axes)
-        return np.asarray(values if shift is None else values + shift)
+            return np.fft.irfftn(np.fft.rfftn(signal) * factors, s=signal.shape, axes=range(signal.ndim)) + shift
+
+    _check(through(source), result)
+    values = through(other)
+    return values, ~np.isfinite(values)
 
 
 def _check(again: FloatArray, result: FloatArray) -> None:

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import zipfile
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.samples.vectors import Batch
+from symdecouple.replacing import replacing
 
 __all__ = ["Checkpoint"]
 
@@ -32,7 +34,7 @@ class Checkpoint:
     fingerprint: str
 
     @classmethod
-    def of(cls, path: str | os.PathLike[str], plan: Sequence[Any], batch: Batch) -> Checkpoint:
+    def of(cls, path: str | PathLike[str], plan: Sequence[Any], batch: Batch) -> Checkpoint:
         """Return the checkpoint of a batch of float64 numbers and all that its answers depend on, as texts."""
         if batch.numbers != np.float64:
             raise InvalidInput("a checkpoint keeps float64 numbers: leave dps out, or the checkpoint")
@@ -41,10 +43,10 @@ class Checkpoint:
             digest.update(np.ascontiguousarray(row, dtype="<f8").data)
         return cls(Path(path), digest.hexdigest())
 
-    def restore(self, batch: Batch) -> set[int]:
+    def restore(self, batch: Batch) -> NDArray[np.int64]:
         """Put the answers that are there into the batch, and return their rows; refuse files of something else."""
         if not self.path.exists():
-            return set()
+            return np.empty(0, dtype=np.int64)
         try:
             with np.load(self.path, allow_pickle=False) as kept:
                 fingerprint, rows, values, texts = (kept[name] for name in ("fingerprint", "rows", "values", "told"))
@@ -55,24 +57,14 @@ class Checkpoint:
             raise InvalidInput(f"{self.path} keeps the answers of another plan or of other samples; give another name, "
                                "or remove it")
         batch.put_all(rows, values)
-        for index, *outcome in outcomes["refused"]:
-            batch.refusals[index] = Outcome(*outcome)
-        for index, *outcome in outcomes["noted"]:
-            batch.notes[index] = Outcome(*outcome)
-        return set(map(int, rows))
+        batch.refusals.update({index: Outcome(*outcome) for index, *outcome in outcomes["refused"]})
+        batch.notes.update({index: Outcome(*outcome) for index, *outcome in outcomes["noted"]})
+        return np.asarray(rows)
 
-    def keep(self, batch: Batch, rows: set[int]) -> None:
-        """Write the answers of these rows in place of the file: it is whole whenever the process ends."""
-        done = sorted(rows)
-        noted = {name: [(i, *astuple(outcomes[i])) for i in sorted(rows & outcomes.keys())]
+    def keep(self, batch: Batch, done: NDArray[np.bool_]) -> None:
+        """Write the answers of rows that are done in place of the file: it is whole whenever the process ends."""
+        noted = {name: [(i, *astuple(outcome)) for i, outcome in outcomes.items() if done[i]]
                 for name, outcomes in (("refused", batch.refusals), ("noted", batch.notes))}
-        beside = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")
-        try:
-            with open(beside, "wb") as file:
-                np.savez(file, fingerprint=self.fingerprint, rows=np.array(done, dtype=np.int64),
-                         values=np.asarray(batch.values[done], dtype=np.float64), told=json.dumps(noted))
-                file.flush()
-                os.fsync(file.fileno())
-            beside.replace(self.path)
-        finally:
-            beside.unlink(missing_ok=True)
+        with replacing(self.path) as file:
+            np.savez(file, fingerprint=self.fingerprint, rows=np.flatnonzero(done),
+                     values=np.asarray(batch.values[done], dtype=np.float64), told=json.dumps(noted))

@@ -33,10 +33,22 @@ class Layout:
 
     def taken(self, image: Any, name: str) -> tuple[Any, SampleAxis]:
         """Return an image with its channels along the first axis, and the sample axes then."""
-        if self.channel_axis is None:
+        array, axis = np.asarray(image), self.channel_axis
+        if axis is None:
             return image, self.axis
-        channels = _channels(image, name, self.channel_axis, self.colour)
-        return channels, _axes_of_channel(self.axis, self.channel_axis, np.shape(image), self.filtered)
+        if isinstance(axis, bool) or not isinstance(axis, int | np.integer):
+            raise InvalidInput(f"channel_axis={axis!r} was given, the number of an axis is expected")
+        if array.dtype.kind not in "fiub" or not -array.ndim <= axis < array.ndim:
+            raise InvalidInput(f"the {name} is an image of real numbers with channels along axis {axis}, got shape "
+                               f"{array.shape}, dtype {array.dtype}")
+        if np.ma.is_masked(image):
+            raise InvalidInput(f"the {name} has masked pixels, which a transfer cannot leave out; fill them first")
+        channels = np.moveaxis(array, axis, 0)
+        if self.colour == "opponent":
+            if len(channels) != 3:
+                raise InvalidInput(f'colour="opponent" is for three channels, the {name} has {len(channels)}')
+            channels = np.tensordot(OPPONENT, channels.astype(np.float64), axes=1)
+        return channels, _axes_of_channel(self.axis, axis, array.shape, self.filtered)
 
     def back(self, channels: NDArray[Any]) -> NDArray[Any]:
         """Return channels as the image that they are of."""
@@ -44,23 +56,6 @@ class Layout:
             return channels
         values = np.tensordot(OPPONENT.T, channels, axes=1) if self.colour == "opponent" else channels
         return np.moveaxis(values, 0, self.channel_axis)
-
-
-def _channels(image: Any, name: str, axis: int, colour: Colour) -> NDArray[Any]:
-    array = np.asarray(image)
-    if isinstance(axis, bool) or not isinstance(axis, int | np.integer):
-        raise InvalidInput(f"channel_axis={axis!r} was given, the number of an axis is expected")
-    if array.dtype.kind not in "fiub" or not -array.ndim <= axis < array.ndim:
-        raise InvalidInput(f"the {name} is an image of real numbers with channels along axis {axis}, got shape "
-                           f"{array.shape}, dtype {array.dtype}")
-    if np.ma.is_masked(image):
-        raise InvalidInput(f"the {name} has masked pixels, which a transfer cannot leave out; fill them first")
-    channels = np.moveaxis(array, axis, 0)
-    if colour == "channels":
-        return channels
-    if len(channels) != 3:
-        raise InvalidInput(f'colour="opponent" is for three channels, the {name} has {len(channels)}')
-    return np.asarray(np.tensordot(OPPONENT, channels.astype(np.float64), axes=1))
 
 
 def _axes_of_channel(axis: SampleAxis, channel_axis: int, shape: tuple[int, ...], filtered: int | None

@@ -15,16 +15,15 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from fractions import Fraction
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
-import mpmath
 import numpy as np
 from numpy import ma
 from sympy import oo
 
 from symdecouple.decoupling.choice import Choice
 from symdecouple.decoupling.precise import Precise
-from symdecouple.decoupling.progress import Progress, Tell, reported
+from symdecouple.decoupling.progress import Progress, reported
 from symdecouple.decoupling.routes.moments import MomentRoute
 from symdecouple.errors import InvalidInput, Outcome, UnsupportedExpression
 from symdecouple.language.precision import at_digits
@@ -33,11 +32,16 @@ from symdecouple.numeric.moments.ties import has_merged, unreachable_as_given
 from symdecouple.numeric.samples.batch import Answer, NanPolicy, OnRefusal, as_rows, raise_on_nan, reduce_rows
 from symdecouple.numeric.samples.exact_means import put_exact
 from symdecouple.numeric.samples.intake import Numbers, missing_entries, take_numbers
+from symdecouple.numeric.samples.matrix import EMPTY
 from symdecouple.numeric.samples.vectors import own_axes
 from symdecouple.numeric.samples.weights import WeighedRows, WeightRows
-from symdecouple.tables.groups import by_length
+from symdecouple.tables.grouped import Arguments, by_groups
+from symdecouple.tables.groups import Groups
+from symdecouple.tables.row_functions import Axes, Call, Form, Make, Piece
 
-__all__ = ["as_statistics", "moments_at_once", "with_weights", "without_masked"]
+__all__ = ["AXES", "as_statistics", "moments_at_once", "with_weights", "without_masked"]
+
+AXES: dict[str, Axes] = {"transform": "rows", "gradients": "slopes"}  # all others have those of the samples
 
 _MASKED = Outcome(False, "masked entries", "the features ask where each entry of a sample lies; fill masked ones first")
 _MISSING = Outcome(False, "missing entries", "the features ask where each entry of a sample lies, and none can be left "
@@ -46,9 +50,6 @@ _MOST = 2**20  # entries that a sample may be repeated to
 _NO_COUNTS = Outcome(False, "weights are no counts", "these features, or what is asked of them, take weights as "
                      "counts: whole numbers, or multiples of one, that add up to 2**20 of it at most; moments take any "
                      "weights in transform, normalize and gradients")
-
-Parts: TypeAlias = list[tuple[Any, Any]]
-"""Some rows, and what a method answered for them."""
 
 
 def without_masked(method: Callable[..., Any], plan: Any, samples: Any, nan_policy: NanPolicy, *arguments: Any,
@@ -69,7 +70,7 @@ def without_masked(method: Callable[..., Any], plan: Any, samples: Any, nan_poli
         holding = np.flatnonzero(as_rows(missing, axes).any(axis=1)).tolist()
         raise_on_nan(Answer(method.__name__, _others(given.array.shape, axes)), holding)
     is_filled = bool(missing.any()) and not isinstance(samples, ma.MaskedArray)
-    counts, refused = (~as_rows(left_out, axes)).astype(np.intp), dict[int, Outcome]()
+    counts, refused = (~as_rows(left_out, axes)).astype(np.int8), dict[int, Outcome]()
     if not plan.choice.is_of_sets:
         refused = dict.fromkeys(np.flatnonzero((counts == 0).any(axis=1)).tolist(), _MISSING if is_filled else _MASKED)
     return _by_counts(method, plan, given, axes, counts, refused, arguments, is_filled=is_filled, **options)
@@ -110,9 +111,10 @@ def with_weights(method: Callable[..., Any], plan: Any, samples: Any, weights: A
             else:
                 counts[i, some.present[i]] = whole
         return _by_counts(method, plan, given, axes, counts, refused, arguments, is_filled=True, **options)
-    answer.refusals, parts = refused, Parts()
+    answer.refusals = refused
     level = choice.level(arguments[0] if arguments else options.get("level")) if name == "normalize" else 0
     lead = (route.count,) * (name == "gradients")
+    out = np.full((*rows.shape, *lead), np.nan, dtype=given.result_type)
     target = route.skewness(choice.floats) if level > 2 or (lead and route.count > 3) else None
     with reported(options.get("progress"), name) as tell, np.errstate(all="ignore"):
         for which, matrix in some.matrices(open_):
@@ -129,12 +131,12 @@ def with_weights(method: Callable[..., Any], plan: Any, samples: Any, weights: A
             merged, known = has_merged(matrix), {} if target is None else unreachable_as_given(matrix, target)
             lacking = {r: by_rounding(why) if merged[r] else why for r, why in lacking.items()} | known
             values[list(known), 3 if lead else 0 :] = np.nan
-            parts.append((which, values))
+            kept = np.nonzero(some.present[which])[1].reshape(len(which), -1)
+            out[which[:, None], kept] = np.moveaxis(values, -1, 1)
             answer.refusals.update((int(which[r]), outcome) for r, outcome in lacking.items())
         if tell is not None:
             tell(len(rows), len(rows))
-    entries = _of_entries(parts, some.present.astype(np.intp), lead, given.result_type).filled(np.nan)
-    return answer.deliver(_in_place(entries, given, axes), on_refusal)
+    return answer.deliver(_in_place(np.moveaxis(out, 1, -1), given, axes), on_refusal)
 
 
 def as_statistics(choice: Choice, route: MomentRoute, samples: Any, axes: tuple[int, ...], on_refusal: OnRefusal,
@@ -189,75 +191,60 @@ def _by_counts(method: Callable[..., Any], plan: Any, given: Numbers, axes: tupl
                axis: Any = "last", progress: Any = None, **options: Any) -> Any:
     """Answer a method for samples whose entries count so often, (R, N), 0 for those that are left out.
 
-    Equal numbers of entries go together. `refused` are rows that are not asked. With `is_filled` there is NaN in place
-    of what is left out, else it is masked.
+    They are groups of the entries that count, one after the other. `refused` are rows that are not asked. With
+    `is_filled` there is NaN in place of what is left out, else it is masked.
     """
     if options.get("checkpoint") is not None:
         raise InvalidInput("a checkpoint keeps whole samples: leave masked entries and weights out, or the checkpoint")
-    rows, totals, grid = as_rows(given.array, axes), counts.sum(axis=1), tuple(given.array.shape[i] for i in axes)
-    answer, parts = Answer(method.__name__, _others(given.array.shape, axes), refused, frames=5), Parts()
-    asked = np.delete(np.arange(len(rows)), list(refused))
-    with reported(progress, method.__name__) as tell:
-        for which in map(asked.__getitem__, by_length(totals[asked])):
-            part = np.repeat(rows[which].ravel(), counts[which].ravel())
-            part = part.reshape(len(which), *((totals[which[0]],) if plan.choice.is_of_sets else grid))
-            mine = {name: _of(v, which) for name, v in options.items()}
-            values, outcomes = method(plan, part, *(_of(v, which) for v in arguments), **mine, on_refusal="return",
-                                      progress=_after(tell, parts, len(rows)))
-            parts.append((which, values))
-            for i, outcome in zip(which.tolist(), outcomes, strict=True):
-                (answer.refusals if not outcome.ok else answer.notes if outcome.reason else {})[i] = outcome
-    size, kind = len(plan.features), parts[0][1].dtype if parts else np.float64
-    if method.__name__ == "transform":
-        return answer.deliver(_of_rows(parts, answer.shape, size, kind), on_refusal)
-    found = _of_entries(parts, counts, (size,) * (method.__name__ == "gradients"), kind)
-    return answer.deliver(_in_place(found.filled(np.nan) if is_filled else found, given, axes), on_refusal)
+    name, size, rows = method.__name__, len(plan.features), as_rows(given.array, axes)
+    answer, grid = Answer(name, _others(given.array.shape, axes), frames=5), tuple(given.array.shape[i] for i in axes)
+    times, kind = counts.copy(), AXES.get(name, "entries")
+    times[list(refused)] = 0
+    entries = np.repeat(rows.ravel(), times.ravel())
+
+    def ask(part: Any, **others: Any) -> Any:
+        shaped = part.reshape(len(part), *((-1,) if plan.choice.is_of_sets else grid))
+        return method(plan, shaped, **{**others, "axis": "last"})
+
+    def split(found: Any, _: Any) -> tuple[list[Piece], Make]:
+        known = [found.residual, found.error] if kind == "rows" and isinstance(found, Precise) else []
+        flat = found if kind == "rows" else found.reshape(*found.shape[: 2 if kind == "slopes" else 1], -1)
+        return [Piece(flat, axes=kind), *map(Piece, known)], lambda parts, _: parts
+
+    call, more = Call.of(name, partial(method, plan), (given, *arguments), options), dict[str, Any]()
+    if (values := call.options.get("values")) is not None and np.ndim(values):
+        own = np.reshape(values, (-1, np.shape(values)[-1]))
+        more["values"] = own[0] if len(own) == 1 < len(rows) else own
+    pieces, outcomes = [Piece(np.full((len(rows), size), np.nan))], (EMPTY,) * len(rows)
+    with reported(progress, name) as tell:
+        call = call._replace(function=ask, options={**call.options, "progress": tell})
+        if len(entries):
+            groups = Groups(range(len(rows)), np.arange(len(entries)), times.sum(axis=1))
+            pieces, _, outcomes = by_groups(Form(split, {"values": ()}), call, groups, entries, Arguments(None, more))
+    answer.take(outcomes)
+    answer.refusals |= refused
+    found, *known = (piece.array for piece in pieces)
+    if kind == "rows":
+        found = found.reshape(*answer.shape, size)
+        if known:
+            found = Precise.of(found, options["dps"], *(each.reshape(answer.shape)[()] for each in known))
+        return answer.deliver(found, on_refusal)
+    lead, some = (size,) * (kind == "slopes"), times.ravel() > 0
+    out = np.full((rows.size, *lead), np.nan, dtype=found.dtype)
+    if len(entries):
+        is_repeated = len(entries) > np.count_nonzero(some)
+        out[some] = found[(np.cumsum(times) - times.ravel())[some]] if is_repeated else found
+    if lead:  # those of all copies
+        with at_digits(options["dps"]) if options.get("dps") else nullcontext():
+            out *= times.reshape(-1, 1)
+    out = np.moveaxis(out.reshape(*rows.shape, *lead), 1, -1)
+    if not is_filled:
+        out = ma.masked_array(out, np.broadcast_to((counts == 0)[:, None] if lead else counts == 0, out.shape))
+    return answer.deliver(_in_place(out, given, axes), on_refusal)
 
 
 def _others(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(n for i, n in enumerate(shape) if i not in axes)
-
-
-def _after(tell: Tell | None, parts: Parts, total: int) -> Tell | None:
-    """What tells of a part, after those that are done."""
-    before = sum(len(which) for which, _ in parts)
-    return None if tell is None else lambda done, _: tell(before + done, total)
-
-
-def _of(value: Any, which: Any) -> Any:
-    """What is given for each sample, (..., M), of some of them; what is given for all of them."""
-    if not np.ndim(value):
-        return value
-    each = np.reshape(value, (-1, np.shape(value)[-1]))
-    return each if len(each) == 1 else each[which]
-
-
-def _of_rows(parts: Parts, shape: tuple[int, ...], size: int, kind: Any) -> Any:
-    """The features of all rows; with their residuals and errors where they have these."""
-    out = np.full((math.prod(shape), size), np.nan, dtype=kind)
-    known = np.full((2, len(out)), mpmath.nan, dtype=object)
-    for which, values in parts:
-        out[which] = values
-        if isinstance(values, Precise):
-            known[:, which] = values.residual, values.error
-    if parts and isinstance(parts[0][1], Precise):
-        return Precise.of(out.reshape(*shape, size), parts[0][1].dps, *(each.reshape(shape)[()] for each in known))
-    return out.reshape(*shape, size)
-
-
-def _of_entries(parts: Parts, counts: Any, lead: tuple[int, ...], kind: Any) -> Any:
-    """What has a number for each entry, (R, *lead, N), masked where that does not count; gradients are those of all."""
-    out, is_repeated = np.full((len(counts), *lead, counts.shape[1]), np.nan, dtype=kind), bool((counts > 1).any())
-    for which, values in parts:
-        for i, value in zip(which, values, strict=True):
-            kept, each = counts[i] > 0, np.reshape(value, (*lead, -1))
-            if is_repeated:
-                each = each[..., (np.cumsum(counts[i]) - counts[i])[kept]]
-                with at_digits(values.dps) if isinstance(values, Precise) else nullcontext():
-                    each = each * counts[i][kept] if lead else each
-            out[i][..., kept] = each
-    hidden = counts == 0 if not lead else (counts == 0)[:, None]
-    return ma.masked_array(out, np.broadcast_to(hidden, out.shape))
 
 
 def _in_place(found: Any, given: Numbers, axes: tuple[int, ...]) -> Any:

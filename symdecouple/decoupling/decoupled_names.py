@@ -11,19 +11,17 @@ Feature k is taken where those before it are at their references: these have to 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any
-
-from sympy import latex
 
 from symdecouple.families.moments import raw_moments, standardized_moments
 from symdecouple.language.feature_set import FeatureSet
-from symdecouple.shown import Card, Maths
 
-__all__ = ["card_of", "declared_names", "decoupled_names"]
+__all__ = ["SHORT", "declared_names", "decoupled_names"]
 
 _KNOWN = "mean", "variance", "skewness", "orthokurtosis"
 _STANDARD = 0, 1, 0  # references of mean, variance and skewness at which decoupled features have these names
-_SHORT = 24  # letters
+SHORT = 24  # letters
 
 
 def decoupled_names(features: FeatureSet, reference: Sequence[Any]) -> tuple[str, ...]:
@@ -38,8 +36,8 @@ def decoupled_names(features: FeatureSet, reference: Sequence[Any]) -> tuple[str
     """
     known, names = _known(features, reference), list[str]()
     for k, feature in enumerate(features):
-        own = features.names[k] if feature.is_named or (k == 0 and len(str(feature)) <= _SHORT) else ""
-        name = own if feature.is_named or k >= len(known) else known[k]
+        text = str(feature) if k == 0 and len(str(feature)) <= SHORT else ""
+        name = features.names[k] if feature.is_named else known[k] if k < len(known) else text
         names.append(name if name and name not in names else f"decoupled_{k + 1}")
     return tuple(names)
 
@@ -52,44 +50,20 @@ def declared_names(features: FeatureSet) -> tuple[str, ...]:
     >>> declared_names(standardized_moments(5)), declared_names(raw_moments(2))
     (('mean', 'variance', 'skewness', 'kurtosis', 'moment_5'), ('mean', 'Mean(x**2)'))
     """
-    moments = [] if features.coordinates else list(standardized_moments(min(len(features), 20), features.sample))
-    known = ["mean", "variance", "skewness", "kurtosis", *(f"moment_{k}" for k in range(5, len(moments) + 1))]
+    moments = () if features.coordinates else standardized_moments(min(len(features), 20), features.sample)
+    known = dict(zip(moments, (*_KNOWN[:3], "kurtosis", *(f"moment_{k}" for k in range(5, 21))), strict=False))
     names = list[str]()
     for k, feature in enumerate(features):
-        place = next((j for j, moment in enumerate(moments) if moment == feature), None)
-        text = str(feature)
-        name = features.names[k] if feature.is_named else known[place] if place is not None else text
-        names.append(name if name not in names and (feature.is_named or len(name) <= _SHORT) else f"feature_{k + 1}")
+        name = features.names[k] if feature.is_named else known.get(feature, str(feature))
+        names.append(name if name not in names and (feature.is_named or len(name) <= SHORT) else f"feature_{k + 1}")
     return tuple(names)
 
 
-def card_of(features: FeatureSet, names: Sequence[str], reference: Sequence[Any], path: str, notes: Sequence[str]
-            ) -> Card:
-    """Return what a plan shows of itself: what is declared, what becomes of it, and what it is normalized to."""
-    last = ("beside", "; ".join(notes)) if notes else ("more", "plan.explain(), plan.scenario, plan.verdicts")
-    lines = [("features", ", ".join(features.names)), ("decoupled", ", ".join(names)),
-             ("reference", ", ".join("none" if v is None else _short(v) for v in reference)), last]
-    rows = [(str(k), f.name if f.is_named else Maths(str(f), f.latex()), name,
-             "none" if v is None else Maths(str(v), latex(v)))
-            for k, (f, name, v) in enumerate(zip(features, names, reference, strict=True), 1)]
-    title = f'Plan of {len(features)} feature{"s" * (len(features) > 1)}, path "{path}"'
-    return Card(title, lines, ("", "feature", "decoupled", "reference"), rows)
-
-
-def _short(value: Any) -> str:
-    text = str(value)
-    return text if len(text) <= _SHORT else f"{float(value):.8g}"
-
-
-def _known(features: FeatureSet, reference: Sequence[Any]) -> list[str]:
+def _known(features: FeatureSet, reference: Sequence[Any]) -> Sequence[str]:
     """The names of leading features that are moments, each alone in its group, beside the standard references."""
     if features.coordinates:
-        return []
-    forms = [set(pair) for pair in zip(raw_moments(4, features.sample), standardized_moments(4, features.sample),
-                                       strict=True)]
-    found: list[str] = []
-    for k, (feature, names) in enumerate(zip(features, _KNOWN, strict=False)):
-        if feature not in forms[k] or features.groups[k] != (k,) or tuple(reference[:k]) != _STANDARD[:k]:
-            break
-        found.append(names)
-    return found
+        return ()
+    forms = zip(features, raw_moments(4, features.sample), standardized_moments(4, features.sample), strict=False)
+    are_known = (feature in pair and features.groups[k] == (k,) and tuple(reference[:k]) == _STANDARD[:k]
+                 for k, (feature, *pair) in enumerate(forms))
+    return _KNOWN[: sum(1 for _ in takewhile(bool, are_known))]

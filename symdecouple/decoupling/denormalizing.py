@@ -14,8 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from symdecouple.decoupling.application import Application
-from symdecouple.decoupling.choice import Choice
 from symdecouple.decoupling.routes.levels import Levels
 from symdecouple.decoupling.routes.route import Answers, placed
 from symdecouple.decoupling.running import Compute
@@ -31,14 +29,14 @@ _NEAR = 1e-6  # over 1 + abs(reference): a narrow path of many features, and mom
 _SAME = 1e-9  # over 1 + abs(value): what `transform` itself knows of a narrow path
 
 
-def denormalizer(choice: Choice, order: tuple[int, ...], application: Application, batch: Batch, values: Any,
-                 level: int | None, dps: int | None, unit: float) -> tuple[int, Compute]:
+def denormalizer(plan: Any, batch: Batch, values: Any, level: int | None, dps: int | None, unit: float
+                 ) -> tuple[int, Compute]:
     """Return the level that a batch is at, and what denormalizes rows of it, refusing those that are not normalized.
 
     Parameters
     ----------
-    choice, order, application, batch
-        Of a plan; `order` is the column of each of the features of `choice`.
+    plan : Plan
+    batch : Batch
     values : array_like (R, k)
         Wanted features; numbers of them that are not finite bar their rows.
     level : int, optional
@@ -47,6 +45,7 @@ def denormalizer(choice: Choice, order: tuple[int, ...], application: Applicatio
     unit : float
         The relative rounding of the samples.
     """
+    choice, order, application = plan.choice, plan._order, plan._application.on(batch.grid)
     try:
         numbers = take_numbers(values)
         wanted = numbers.array.astype(object) if dps else as_floats(numbers.array)
@@ -67,9 +66,8 @@ def denormalizer(choice: Choice, order: tuple[int, ...], application: Applicatio
     def compute(levels: Levels, rows: Array, references: Sequence[Any], index: Array) -> Answers:
         out, asked = widened(rows), as_multiprecision(given[index]) if dps else given[index]
         own = application.own(out, beyond, True)  # of normalized rows they are the decoupled ones
-        is_moved = np.zeros(len(rows), dtype=np.bool_)
-        for j in range(k, beyond):
-            is_moved |= np.abs(own[:, j] - asked[:, j]) > max(_SAME, 64 * unit) * (1 + np.abs(asked[:, j]))
+        apart = np.abs(own[:, k:] - asked[:, k:beyond])
+        is_moved = (apart > max(_SAME, 64 * unit) * (1 + np.abs(asked[:, k:beyond]))).any(axis=1)
         targets = asked[:, [j for j in order if j < count]]
         refused: dict[int, Outcome] = {}
         for value, j in zip(references, order, strict=True):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +10,7 @@ from sympy import Symbol, latex
 
 from symdecouple.decoupling.choice import Choice
 from symdecouple.flows.normalizer import Normalizer
-from symdecouple.language.feature import Feature
-from symdecouple.shown import Shown, clipped, latex_text
+from symdecouple.shown import Cell, Maths, Tabled, clipped, latex_text
 
 __all__ = ["Explanation", "LevelNote", "explanation_of"]
 
@@ -60,12 +58,13 @@ class LevelNote:
     @property
     def title_latex(self) -> str:
         """What is imposed, as LaTeX."""
-        return r",\ ".join(rf"{_latex(f)} = {'?' if v is None else latex(v)}"
-                           for f, v in zip(self.features, self.references, strict=True))
+        names = (latex_text(f.name) if f.is_named and f.black_box is None else f.latex() for f in self.features)
+        return r",\ ".join(rf"{name} = {'?' if v is None else latex(v)}"
+                           for name, v in zip(names, self.references, strict=True))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Explanation(Shown):
+class Explanation(Tabled):
     """The levels of a plan, what it leaves out, and what is done about samples that are refused.
 
     `str` is text, notebooks show HTML.
@@ -78,9 +77,12 @@ class Explanation(Shown):
     left_out: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
 
-    @property
-    def _last(self) -> list[str]:
-        """What is said after the levels."""
+    def _cells(self) -> list[tuple[Cell, ...]]:
+        return [("level", "imposes", "method", "formula", "why"), *(
+            (str(note.level), Maths(note.title, note.title_latex), note.method, _formulas(note),
+             ". ".join(text.rstrip(".") for text in (note.reason, note.domain) if text)) for note in self.notes)]
+
+    def _notes(self) -> list[str]:
         return [*(f"left out: {text}" for text in self.left_out), *self.beside,
                 *([self.perturbation] if self.perturbation else [])]
 
@@ -89,7 +91,7 @@ class Explanation(Shown):
         for note in self.notes:
             lines.append(f"level {note.level}: {note.title}, {note.method}: {note.formula}")
             lines += [f"  {text}" for text in (note.reason, note.domain) if text]
-        return "\n".join([*lines, *self._last])
+        return "\n".join([*lines, *self._notes()])
 
     def latex(self) -> str:
         """Return one aligned LaTeX block, a line a level that has a formula."""
@@ -98,40 +100,30 @@ class Explanation(Shown):
 
     def html(self) -> str:
         """Return a table, a row a level; formulas are between dollar signs for MathJax."""
-        head = "".join(f"<th>{name}</th>" for name in ("level", "imposes", "method", "formula", "why"))
-        body = "".join(_row(note) for note in self.notes)
         return (f"<p>path <b>{html.escape(self.path)}</b>, scenario <b>{html.escape(self.scenario)}</b></p>"
-                f'<table class="explanation"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
-                + "".join(f"<p>{html.escape(text)}</p>" for text in self._last))
+                + Tabled._repr_html_(self).replace("<table>", '<table class="explanation">', 1))
 
-    def _repr_html_(self) -> str:
-        return self.html()
+    _repr_html_ = html
 
 
-def _latex(feature: Any) -> str:
-    return latex_text(feature.name) if feature.is_named and feature.black_box is None else str(feature.latex())
+def _formulas(note: LevelNote) -> Cell:
+    """What is done; separate formulas can be wrapped."""
+    tex = note.latex.replace(r",\quad ", r"$, $\displaystyle ")
+    return Maths(note.formula, rf"\displaystyle {tex}") if tex else note.formula
 
 
-def _row(note: LevelNote) -> str:
-    parts = note.latex.split(r",\quad ") if note.latex else []  # separate formulas can be wrapped
-    formula = ", ".join(rf"$\displaystyle {html.escape(part)}$" for part in parts) or html.escape(note.formula)
-    why = ". ".join(text.rstrip(".") for text in (note.reason, note.domain) if text)
-    cells: Sequence[str] = (str(note.level), rf"${html.escape(note.title_latex)}$", html.escape(note.method), formula,
-                            html.escape(why))
-    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
-
-
-def explanation_of(choice: Choice, features: tuple[Any, ...], references: tuple[Any, ...], perturbation: str,
-                   left_out: tuple[str, ...], added: tuple[Feature, ...] = ()) -> Explanation:
+def explanation_of(plan: Any) -> Explanation:
     """Return what a plan does, with features as they were declared."""
+    choice, features, references = plan.choice, tuple(plan.features), plan.reference
     decided = min(len(v.decided) for v in (choice.verdicts.original, choice.verdicts.modified))
     scenario = str(choice.verdicts.scenario) if decided == len(features) else "not asked for yet (plan.scenario)"
     notes = tuple(_note(choice, features[start:end], references[start:end], end) for start, end in choice.spans
                   if references[end - 1] is not None)
     closures = tuple(choice.verdicts.of_closures()) if decided == len(features) else ()
     filled = (f"added: {f} = {v}, which fills up the closure of the features before it"
-              for f, v in zip(features, references, strict=True) if f in added)
-    return Explanation(choice.path, scenario, notes, perturbation, left_out, (*filled, *closures))
+              for f, v in zip(features, references, strict=True) if f in plan.added)
+    return Explanation(choice.path, scenario, notes, str(plan.perturbation or ""), tuple(map(str, plan.left_out)),
+                       (*filled, *closures))
 
 
 def _note(choice: Choice, features: tuple[Any, ...], references: tuple[Any, ...], level: int) -> LevelNote:
@@ -139,9 +131,8 @@ def _note(choice: Choice, features: tuple[Any, ...], references: tuple[Any, ...]
     reason, names = choice.why(level), ", ".join(clipped(f.name, _LONGEST) for f in features)
     if choice.path != "narrow" and (spectral := choice.spectral(level)) is not None:
         domain = "samples whose active frequencies allow the values (decided by a linear program)"
-        latest = len(features)
-        return LevelNote(level, features, references, "spectral", f"x -> {spectral.short(latest)}",
-                         spectral.latex(latest=latest), reason, domain)
+        return LevelNote(level, features, references, "spectral", f"x -> {spectral.short(len(features))}",
+                         spectral.latex(latest=len(features)), reason, domain)
     if choice.path != "narrow" and not choice.obstacle(level):
         made = choice.normalizer(level)
         return LevelNote(level, features, references, made.kind, _formula(made), made.latex(), reason, made.domain)

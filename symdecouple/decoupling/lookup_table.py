@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput, Refused
+from symdecouple.replacing import replacing
 from symdecouple.shown import Card, Shown
 
 __all__ = ["LookupTable"]
@@ -106,13 +107,9 @@ class LookupTable(Shown):
         return np.asarray(interpn(axes, self.nodes, np.clip(given, 0, 1))).reshape(given.shape)
 
     def _card(self) -> Card:
-        size = len(self.nodes)
-        return Card("LookupTable", [("nodes", f"{size} x {size} x {size}"), ("white", f"{self.white:g}"),
+        return Card("LookupTable", [("nodes", " x ".join([str(len(self.nodes))] * 3)), ("white", f"{self.white:g}"),
                                     ("error", f"{self.error:.2g} levels of 8 bits"),
                                     ("values", f"{self.nodes.min():.3g} to {self.nodes.max():.3g}")])
-
-    def __str__(self) -> str:
-        return self._card().text()
 
     def text(self, title: str = "symdecouple") -> str:
         """Return the table as the text of a ``.cube`` file: red runs first.
@@ -145,15 +142,11 @@ DOMAIN_MAX 1.0 1.0 1.0 / 0.0000000 0.0000000 0.0000000 / 0.5000000 0.0000000 0.0
         place = Path(path)
         if place.suffix.lower() != ".cube":
             raise InvalidInput(f"{place}: a table of colours is written as .cube")
-        beside = place.with_name(f".{place.name}.part")
         try:
-            beside.write_text(self.text(title), encoding="utf-8", newline="\n")
-            beside.replace(place)
+            with replacing(place) as file:
+                file.write(self.text(title).encode())
         except (OSError, ValueError) as error:
             raise InvalidInput(f"{place} cannot be written ({getattr(error, 'strerror', None) or error})") from None
-        finally:
-            if beside.is_file():
-                beside.unlink()
 
 
 def _nearest_line(places: FloatArray, curve: FloatArray, size: int) -> FloatArray:

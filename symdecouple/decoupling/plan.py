@@ -118,8 +118,8 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName | Lit
             features, values = without(left_out, features, values)
         tell(2, 3)
         check_attainable(features, values)
-        inner: PathName = "auto" if path == "closure" else path
-        plan = plan_of(features, values, inner, budget, as_perturbation(perturb), left_out, added)
+        plan = plan_of(features, values, "auto" if path == "closure" else path, budget, as_perturbation(perturb),
+                       left_out, added)
         tell(3, 3)
     return plan
 
@@ -258,8 +258,7 @@ class Plan(Matching):
             As in `normalize`.
         """
         batch = batch_of(self.choice, "denormalize", samples, axis, dps, centred=False)
-        k, compute = denormalizer(self.choice, self._order, self._application.on(batch.grid), batch, values, level, dps,
-                                  rounding(samples, dps))
+        k, compute = denormalizer(self, batch, values, level, dps, rounding(samples, dps))
         return self._run(batch, None, dps, on_refusal, compute, k, progress)
 
     @leaves_out_masked

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sympy import Expr
+from sympy import Expr, latex
 
 from symdecouple.decoupling.application import Application
 from symdecouple.decoupling.choice import Choice, PathName
-from symdecouple.decoupling.decoupled_names import card_of, declared_names, decoupled_names
+from symdecouple.decoupling.decoupled_names import SHORT, declared_names, decoupled_names
 from symdecouple.decoupling.dependence import Dependent
 from symdecouple.decoupling.explanation import Explanation, explanation_of
 from symdecouple.decoupling.plan_picture import LevelRow, draw_diagram
@@ -21,7 +21,7 @@ from symdecouple.flows.normalizer import Normalizer
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.perturbing import Perturbation
-from symdecouple.shown import Card, Shown
+from symdecouple.shown import Card, Maths, Shown
 from symdecouple.verdict import Status
 
 if TYPE_CHECKING:
@@ -54,9 +54,18 @@ class PlanFacts(Shown):
         return np.array(self.names, dtype=object)
 
     def _card(self) -> Card:
-        return card_of(self.features, self.names, self.reference, self.path, [
-            *([str(self.perturbation)] if self.perturbation else []),
-            *(f"left out: {each.feature}" for each in self.left_out)])
+        beside = [*([str(self.perturbation)] if self.perturbation else []),
+                  *(f"left out: {each.feature}" for each in self.left_out)]
+        reference = ("none" if v is None else str(v) if len(str(v)) <= SHORT else f"{float(v):.8g}"
+                     for v in self.reference)
+        lines = [("features", ", ".join(self.features.names)), ("decoupled", ", ".join(self.names)),
+                 ("reference", ", ".join(reference)),
+                 ("beside", "; ".join(beside)) if beside else ("more", "plan.explain(), plan.scenario, plan.verdicts")]
+        rows = [(str(k), f.name if f.is_named else Maths(str(f), f.latex()), name,
+                 "none" if v is None else Maths(str(v), latex(v)))
+                for k, (f, name, v) in enumerate(zip(self.features, self.names, self.reference, strict=True), 1)]
+        title = f'Plan of {len(rows)} feature{"s" * (len(rows) > 1)}, path "{self.path}"'
+        return Card(title, lines, ("", "feature", "decoupled", "reference"), rows)
 
     def to_json(self, indent: int | None = 2) -> str:
         """Return the plan as JSON text, with what was proved so far; `symdecouple.plan_from_json` is the inverse.
@@ -141,5 +150,4 @@ class PlanFacts(Shown):
 
     def explain(self) -> Explanation:
         """Return what is done at each level and why: text, LaTeX, and HTML in notebooks."""
-        return explanation_of(self.choice, tuple(self.features), self.reference, str(self.perturbation or ""),
-                              tuple(map(str, self.left_out)), self.added)
+        return explanation_of(self)

@@ -65,22 +65,15 @@ def draw_diagram(rows: Sequence[LevelRow], ax: Any = None) -> Axes:
         _arrow(one, (_LEFT[1], -place), (_RIGHT[0], -place), COLOURS["green"])
         one.text((_LEFT[1] + _RIGHT[0]) / 2, -place + 0.08, "read", ha="center", va="bottom", fontsize="x-small",
                  color=COLOURS["green"])
-        if place:
-            _draw_step(one, row, place)
+        if place:  # the motion from the row above, and what its verdict is
+            colour, across = _COLOURS.get(row.status.name if row.status is not None else "", _GREY), _LEFT[0] + 0.5
+            _arrow(one, (across, -place + 1 - _HEIGHT / 2), (across, -place + _HEIGHT / 2), colour)
+            verdict = f"   (features 1 to {row.level} involutive: {row.status.name})" if row.status is not None else ""
+            one.text(across + 0.25, -place + 0.5, _WORDS.get(row.method, row.method) + verdict, va="center",
+                     fontsize="small", color=colour)
     one.text(sum(_RIGHT) / 2, 0.55, "decoupled features", ha="center", va="top", fontsize="small", color=_GREY)
     one.text(sum(_LEFT) / 2, 0.55, "the sample at each level", ha="center", va="top", fontsize="small", color=_GREY)
     return one
-
-
-def _draw_step(ax: Any, row: LevelRow, place: int) -> None:
-    """The motion from the row above, and what its verdict is."""
-    colour = _COLOURS.get(row.status.name if row.status is not None else "", _GREY)
-    across = _LEFT[0] + 0.5
-    _arrow(ax, (across, -place + 1 - _HEIGHT / 2), (across, -place + _HEIGHT / 2), colour)
-    label = _WORDS.get(row.method, row.method)
-    if row.status is not None:
-        label += f"   (features 1 to {row.level} involutive: {row.status.name})"
-    ax.text(across + 0.25, -place + 0.5, label, va="center", fontsize="small", color=colour)
 
 
 def _box(ax: Any, sides: tuple[float, float], height: float, text: str, colour: str) -> None:

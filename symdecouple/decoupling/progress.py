@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from typing import Any, TypeAlias
 
@@ -35,8 +35,8 @@ def reported(progress: Progress | None, doing: str, unit: str = "samples") -> It
     if progress is None or progress is False:
         yield None
     elif progress is True:
-        with _bar(doing, unit) as tell:
-            yield tell
+        with ExitStack() as bars:
+            yield _bar(bars, doing, unit)
     elif callable(progress):
         yield progress
     else:
@@ -67,17 +67,14 @@ class Portioned:
             start += step
             # work, not waiting for a busy machine, is what a row costs
             seconds = min(time.perf_counter() - self._began, time.process_time() - worked)
-            self._step = self._next(step, max(seconds, 1e-6))
-
-    def _next(self, step: int, seconds: float) -> int:
-        """The next portion; many rows may take as long as one, then they go on growing while that pays."""
-        rate, before = step / seconds, self._rate
-        self._rate = rate
-        if seconds < EVERY / 2:
-            return int(min(EVERY / seconds, _GROWTH) * step)
-        if rate > _PAYS * before and seconds < _LONGEST:
-            return 2 * step
-        return max(1, int(step * EVERY / seconds)) if seconds > 2 * EVERY else step
+            rate, before = step / max(seconds, 1e-6), self._rate
+            self._rate, self._step = rate, step
+            if seconds < EVERY / 2:
+                self._step = int(min(EVERY * rate, _GROWTH * step))
+            elif rate > _PAYS * before and seconds < _LONGEST:  # many rows may take as long as one: growing pays
+                self._step = 2 * step
+            elif seconds > 2 * EVERY:
+                self._step = max(1, int(EVERY * rate))
 
     def is_due(self) -> bool:
         """True iff the last time that something was told is `EVERY` ago, and the rest takes longer than a moment."""
@@ -92,27 +89,20 @@ class Portioned:
                 self._tell(done, self._total)
 
 
-def _bar(doing: str, unit: str) -> AbstractContextManager[Tell]:
+def _bar(stack: ExitStack, doing: str, unit: str) -> Tell:
+    """Return what draws a bar, which the stack closes."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a notebook without widgets: tqdm writes its line
             tqdm = import_module("tqdm.auto").tqdm
     except ImportError:
-        return counted_line(doing, unit)
-    return _tqdm(tqdm, doing, unit)
-
-
-@contextmanager
-def _tqdm(tqdm: Any, doing: str, unit: str) -> Iterator[Tell]:
+        return stack.enter_context(counted_line(doing, unit))
     bars: list[Any] = []
 
     def tell(done: int, total: int) -> None:
         if not bars:
             bars.append(tqdm(total=total, desc=doing, unit=f" {unit}"))
+            stack.callback(bars[0].close)
         bars[0].update(done - bars[0].n)
 
-    try:
-        yield tell
-    finally:
-        for bar in bars:
-            bar.close()
+    return tell

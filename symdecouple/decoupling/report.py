@@ -55,9 +55,8 @@ class Report(Tabled):
     error: Any = None
 
     def _cells(self) -> list[tuple[str, ...]]:
-        head = ("feature", "imposed", "residual in float64", f"residual at {self.dps} digits")
-        cells = [(r.feature, mpmath.nstr(r.target, 17), *map(_short, r.residuals())) for r in self.rows]
-        return [head, *cells]
+        return [("feature", "imposed", "residual in float64", f"residual at {self.dps} digits"),
+                *((r.feature, mpmath.nstr(r.target, 17), *map(_short, r.residuals())) for r in self.rows)]
 
     def _notes(self) -> list[str]:
         names = ("float64", f"{self.dps} digits")
@@ -83,8 +82,8 @@ def report_of(dps: int, names: Sequence[str], reference: Sequence[Any], values: 
     distance = None
     if ends[0] is not None and ends[1] is not None:
         distance = max(abs(ends[0] - ends[1])) / max(abs(ends[1]))
-    error = precise[0].error[0] if precise[1].ok else None
-    return Report(len(names), dps, rows, distance, (floats[1], precise[1]), error)
+    return Report(len(names), dps, rows, distance, (floats[1], precise[1]),
+                  precise[0].error[0] if precise[1].ok else None)
 
 
 def _short(value: Any) -> str:

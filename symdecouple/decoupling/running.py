@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from symdecouple.decoupling.application import Application
 from symdecouple.decoupling.checkpoint import Checkpoint
 from symdecouple.decoupling.choice import Choice
-from symdecouple.decoupling.counted import as_statistics, moments_at_once, with_weights, without_masked
-from symdecouple.decoupling.labels import with_labels
+from symdecouple.decoupling.counted import AXES, as_statistics, moments_at_once, with_weights, without_masked
 from symdecouple.decoupling.offsets import middles
 from symdecouple.decoupling.precise import Precise
 from symdecouple.decoupling.progress import Portioned, Progress, reported
@@ -37,6 +36,8 @@ from symdecouple.numeric.samples.intake import check_choice, fractions_of, is_el
 from symdecouple.numeric.samples.kinds import GivesRows, P
 from symdecouple.numeric.samples.matrix import taken
 from symdecouple.numeric.samples.vectors import Batch, SampleAxis, widened
+from symdecouple.tables.labelled import answer
+from symdecouple.tables.row_functions import Form, Make, Piece
 
 __all__ = ["GUARD", "Compute", "Running", "answered", "batch_of", "leaves_out_masked"]
 
@@ -78,11 +79,11 @@ class Running:
             self.dps + GUARD + _hidden_digits(batch.rows) + self.choice.hidden_digits)
         telling = nullcontext() if progress is None else reported(progress, batch.name)
         with np.errstate(under="ignore"), digits, telling as tell:
-            targets = self._targets()
-            done = set() if self.checkpoint is None else self.checkpoint.restore(batch)
-            asked = list(batch.open_rows())
-            to_do = np.array([i for i in asked if i not in done], dtype=np.intp)
-            is_whole = tell is None and self.checkpoint is None  # nobody waits for portions
+            targets, done = self._targets(), np.zeros(len(batch.rows), dtype=np.bool_)
+            if self.checkpoint is not None:
+                done[self.checkpoint.restore(batch)] = True
+            asked = np.array(list(batch.open_rows()), dtype=np.intp)
+            to_do, is_whole = asked[~done[asked]], tell is None and self.checkpoint is None  # nobody waits for portions
             portioned = None if is_whole else Portioned(tell, len(asked), self.checkpoint is not None)
             step = max(1, _CHUNK // max(1, n_samples)) if self.dps is None else 1
             for whole in (to_do[i : i + step] for i in range(0, len(to_do), step)):
@@ -91,11 +92,10 @@ class Running:
                         known[:, index] = self._portion(index, targets)
                     if portioned is None:
                         continue
-                    done.update(index.tolist())
-                    is_end = bool(index[-1] == whole[-1])
+                    done[index], is_end = True, bool(index[-1] == whole[-1])
                     if self.checkpoint is not None and (is_end or portioned.is_due()):
                         self.checkpoint.keep(batch, done)
-                    portioned.tell(len(done), is_end)
+                    portioned.tell(int(done.sum()), is_end)
             self._as_statistics()
             result = batch.result(self.shape)
         if self.dps:
@@ -222,37 +222,52 @@ def answered(plan: Any, batch: Batch, shape: tuple[int, ...] | None, dps: int | 
         *plan.features, plan._order, *plan.reference, plan.path, plan.perturbation, batch.means], batch)
     applied, is_forward = plan._application.on(batch.grid), batch.name in ("transform", "normalize", "gradients")
     has_third = any(start == 3 for start, _ in applied.spans) if level is None else level > 2
-    run = Running(choice, applied, plan.perturbation, choice.kept.get(key) or choice.levels(*key), batch, shape, dps,
-                  compute, kept, is_forward and has_third)
-    return run(on_refusal, progress)
+    return Running(choice, applied, plan.perturbation, choice.kept.get(key) or choice.levels(*key), batch, shape, dps,
+                   compute, kept, is_forward and has_third)(on_refusal, progress)
 
 
 def leaves_out_masked(method: Callable[Concatenate[Any, Any, P], Any]) -> GivesRows[P]:
     """Let a method of a plan answer samples whose entries count differently: masked, missing, or with weights.
 
     Masked entries are left out, NaN by ``nan_policy="omit"`` in the same way, and `weights` say how often each one
-    counts (`counted`); those that have labels, or groups, get theirs back (`with_labels`). The method itself knows none
-    of them. What `on_refusal` is not, is refused.
+    counts (`counted`); those that have labels, or groups, get theirs back. The method itself knows none of them. What
+    `on_refusal` is not, is refused.
     """
 
     @wraps(method)
-    def answer(self: Any, samples: Any, *arguments: Any, nan_policy: NanPolicy = "propagate", weights: Any = None,
-               **options: Any) -> Any:
+    def answering(self: Any, samples: Any, *arguments: Any, nan_policy: NanPolicy = "propagate", weights: Any = None,
+                  **options: Any) -> Any:
         if is_elsewhere(samples, options.get("dim")):
             return plan_elsewhere(method, self, samples, arguments,
                                   {**options, "nan_policy": nan_policy, "weights": weights})
         check_choice("on_refusal", options.get("on_refusal", "warn"), get_args(OnRefusal))
         check_choice("nan_policy", nan_policy, get_args(NanPolicy))
         if library_of(samples) or options.get("groups") is not None:
-            counted = {} if nan_policy == "propagate" else {"nan_policy": nan_policy}
-            return with_labels(method, self, samples, *arguments, **options, **counted, weights=weights)
+            return _with_labels(method.__name__, self, samples, *arguments, **options, nan_policy=nan_policy,
+                                weights=weights)
         if weights is not None:
             return with_weights(method, self, samples, weights, nan_policy, *arguments, **options)
         if nan_policy != "propagate" or np.ma.is_masked(samples):
             return without_masked(method, self, samples, nan_policy, *arguments, **options)
         return method(self, samples, *arguments, **options)
 
-    return cast("GivesRows[P]", answer)
+    return cast("GivesRows[P]", answering)
+
+
+def _with_labels(name: str, plan: Any, samples: Any, *given: Any, **options: Any) -> Any:
+    """Answer a Series or a DataFrame in the same: columns are named by features, what has its shape keeps its labels.
+
+    The samples of a DataFrame are its rows unless `axis=0` says that they are its columns, as for arrays.
+    """
+    own, axes = plan.features.names if name == "match" else plan.names, AXES.get(name, "entries")
+
+    def split(found: Any, _: dict[str, Any]) -> tuple[list[Piece], Make]:
+        return [Piece(found, None if axes == "entries" else own, axes)], lambda parts, _: parts[0]
+
+    each = {"values": own} if name in ("denormalize", "match") else {}
+    form = Form(split, each, plan.choice.filter_ndim or 1)
+    with reported(options.pop("progress", None), name) as tell:
+        return answer(form, name, getattr(plan, name), samples, *given, progress=tell, **options)
 
 
 def batch_of(choice: Choice, name: str, samples: Any, axis: SampleAxis, dps: int | None, centred: bool = True) -> Batch:
@@ -285,11 +300,8 @@ def _without_merged(rows: Array, found: Answers) -> Answers:
 
 def _hidden_digits(rows: Array) -> int:
     """Digits that an offset takes from what rows have beside it: of largest / spread, where that is the most."""
-    most = 0
-    for row in rows:
-        if values := fractions_of(row):
-            most = max(most, _bits(max(map(abs, values))) - _bits(max(values) - min(values)))
-    return int(most * 0.302) + 1 if most else 0  # log10(2)
+    most = max((_bits(max(map(abs, v))) - _bits(max(v) - min(v)) for v in map(fractions_of, rows) if v), default=0)
+    return int(most * 0.302) + 1 if most > 0 else 0  # log10(2)
 
 
 def _crowded_digits(row: Array) -> int:

@@ -18,6 +18,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict
+from functools import partial
 from math import inf, isfinite
 from numbers import Real
 from typing import Any, NoReturn
@@ -62,6 +63,7 @@ _KEYS = ("format version written_by domain n_samples features responses referenc
 _SETS = "original", "modified"
 _LONGEST = 10**6  # characters of one feature
 _RESPONSE = "response_{}"
+_WRONG = SymdecoupleError, TypeError, ValueError, LookupError, ArithmeticError  # what edited text makes readers raise
 
 
 def plan_to_json(plan: Plan, indent: int | None = 2) -> str:
@@ -87,16 +89,15 @@ def plan_to_json(plan: Plan, indent: int | None = 2) -> str:
     (FeatureSet([Mean(x), Mean(x**2), Mean(x**3), Mean(x**4)]), (0, 1, 0, 3))
     """
     features, known = plan.features, dict[Response, Symbol]()
-
-    def of(feature: Feature) -> dict[str, Any]:
-        return _written(feature, features.sample, known)
-
+    of = partial(_written, sample=features.sample, known=known)
     written = [of(features[g[0]]) if len(g) == 1 else [of(features[j]) for j in g] for g in features.groups]
     left_out = [{"index": d.index, "feature": of(d.feature), "reason": d.reason} for d in plan.left_out]
     data = {
         "format": FORMAT, "version": VERSION, "written_by": __version__, "domain": domain_to_text(features.sample),
         "n_samples": features.coordinates[0].size if features.coordinates else None,
-        "features": written, "responses": list(map(_parts, known)),
+        "features": written, "responses": [
+            {"name": r.name, "real": h.real.tolist(), "imag": h.imag.tolist()} for r, h in (
+                (response, np.array(response.values, dtype=complex)) for response in known)],
         "reference": [None if v is None else _number(v, j) for j, v in enumerate(plan.reference, 1)],
         "path": plan.path, "budget": float(plan.choice.budget) if isfinite(plan.choice.budget) else None,
         "perturbation": plan.perturbation and asdict(plan.perturbation),
@@ -139,14 +140,13 @@ def plan_from_json(text: str, *, verify: bool = False) -> Plan:
         plan = _plan(data)
         if verify:
             for name in _SETS:
-                for k, verdict in data["verdicts"][name].items():
-                    getattr(plan.verdicts, name).learn(int(k), _verified(plan.verdicts, name, int(k),
-                                                                         json.dumps(verdict)))
+                for k, written in data["verdicts"][name].items():
+                    verdict = _verified(plan.verdicts, name, int(k), json.dumps(written))
+                    getattr(plan.verdicts, name).learn(int(k), verdict)
         return plan
     except InvalidInput:
         raise
-    except (SymdecoupleError, KeyError, TypeError, ValueError, LookupError, AttributeError, ArithmeticError,
-            RecursionError) as error:
+    except (*_WRONG, AttributeError, RecursionError) as error:
         raise InvalidInput(f"this is no plan that was saved, or it was edited: {type(error).__name__} {error}"
                            ) from error
 
@@ -160,11 +160,6 @@ def _written(feature: Feature, sample: Sample, known: dict[Response, Symbol]) ->
         known.setdefault(response, Symbol(_RESPONSE.format(len(known))))
     more = {"name": feature.name if feature.is_named else "", "allow_nonsmooth": sorted(feature.allow_nonsmooth)}
     return {"text": to_text(feature.expr.xreplace(known), sample=sample)} | {k: v for k, v in more.items() if v}
-
-
-def _parts(response: Response) -> dict[str, Any]:
-    values = np.array(response.values, dtype=complex)
-    return {"name": response.name, "real": values.real.tolist(), "imag": values.imag.tolist()}
 
 
 def _number(value: Expr, index: int) -> Any:
@@ -230,36 +225,31 @@ def _plan(data: dict[str, Any]) -> Plan:
             raise InvalidInput(f"{name} of the plan: {kind.__name__} is expected, got {str(value)[:60]}")
         try:
             return read(value)
-        except (SymdecoupleError, KeyError, TypeError, ValueError, LookupError, ArithmeticError) as error:
+        except _WRONG as error:
             said = str(error) if isinstance(error, SymdecoupleError) else f"{type(error).__name__} {error}"
             raise InvalidInput(f"{name} of the plan: {said}") from error
 
-    def feature(written: Mapping[str, Any]) -> Feature:
-        return _feature(**written, sample=sample, size=size, responses=responses)
+    def feature(text: str, allow_nonsmooth: tuple[str, ...] = (), name: str | None = None) -> Feature:
+        expr = parse_expression(text, sample=sample, n_samples=size, max_length=_LONGEST)
+        return Feature(expr.xreplace(responses), allow_nonsmooth=allow_nonsmooth, name=name)
 
     sample, size = part("domain", str, parse_domain), part("n_samples", int, without=None)
     responses = part("responses", list, lambda found: {
         Symbol(_RESPONSE.format(n)): _response(**r) for n, r in enumerate(found)})
     features = part("features", list, lambda items: FeatureSet([
-        Group(*map(feature, item)) if isinstance(item, list) else feature(item) for item in items]))
+        Group(*(feature(**f) for f in item)) if isinstance(item, list) else feature(**item) for item in items]))
     if features.parameters:
         raise InvalidInput(f"features of the plan: {', '.join(sorted(map(str, features.parameters)))} is not bound")
     values = part("reference", list, lambda found: _references(features, found))
     check_attainable(features, values)
     perturbation = part("perturbation", dict, lambda found: Perturbation(**found), without=None)
     left_out = part("left_out", list, lambda found: tuple(
-        Dependent(int(d["index"]), feature(d["feature"]), str(d["reason"])) for d in found))
-    added = part("added", list, lambda found: tuple(map(feature, found)))
+        Dependent(int(d["index"]), feature(**d["feature"]), str(d["reason"])) for d in found))
+    added = part("added", list, lambda found: tuple(feature(**f) for f in found))
     if not set(added) <= set(features):
         raise InvalidInput("added of the plan: these are features of it, got others")
     return plan_of(features, values, part("path", str), part("budget", Real, float, without=inf), perturbation,
                    left_out, added)
-
-
-def _feature(text: str, sample: Sample, size: int | None, responses: Mapping[Symbol, Response],
-             allow_nonsmooth: tuple[str, ...] = (), name: str | None = None) -> Feature:
-    expr = parse_expression(text, sample=sample, n_samples=size, max_length=_LONGEST)
-    return Feature(expr.xreplace(responses), allow_nonsmooth=allow_nonsmooth, name=name)
 
 
 def _response(name: str, real: Any, imag: Any) -> Response:

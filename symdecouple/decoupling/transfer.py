@@ -20,7 +20,7 @@ its kernel that of the source, to 1e-10 and mostly to 1e-11 (thirteen of fourtee
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -111,69 +111,51 @@ def transfer(maps: Maps, source: Any, target: Any, *, axis: SampleAxis = "last",
     if colour == "opponent" and channel_axis is None:
         raise InvalidInput('colour="opponent" needs channel_axis, the axis of the three channels')
     layout = Layout(axis, channel_axis, colour, maps.features.filter_ndim)
-    images = layout.taken(source, "source"), layout.taken(target, "target")
-    if layout.channel_axis is not None and len(images[0][0]) != len(images[1][0]):
-        raise InvalidInput(f"the source has {len(images[0][0])} channels, the target {len(images[1][0])}; convert one "
-                           "of them")
+    (images, axis), (targets, axis_of_target) = layout.taken(source, "source"), layout.taken(target, "target")
+    if channel_axis is not None and len(images) != len(targets):
+        raise InvalidInput(f"the source has {len(images)} channels, the target {len(targets)}; convert one of them")
     with reported(progress, "transfer", "steps") as tell:
-        (values, wanted, achieved, gap), answer = _transfer(maps, images, on_refusal, tell, channel_axis is not None)
-    return answer.deliver(Transferred(layout.back(values), maps.names, wanted, achieved, gap, answer.outcomes(), source,
-                                      target, layout, maps.recipe), on_refusal)
+        count, is_own, is_returned = len(maps.features), maps.recipe.is_own, on_refusal == "return"
+        batch = Batch.of("transfer", images, axis, False, maps.features.filter_ndim)
+        rows = len(batch.rows)
 
+        def stage(n: int) -> Tell | None:
+            """What tells of call n of five, on so many samples or others, as a fifth of the whole."""
+            return tell and (lambda done, total: tell(n * rows + rows * done // max(total, 1), 5 * rows))
 
-def _transfer(maps: Maps, images: tuple[tuple[Any, SampleAxis], tuple[Any, SampleAxis]], on_refusal: OnRefusal,
-              tell: Tell | None, is_coloured: bool) -> tuple[tuple[Any, ...], Answer]:
-    """Return values, wanted and achieved features, the gap of the kernels, and what became of each sample."""
-    ((source, axis), (target, axis_of_target)), count, is_own = images, len(maps.features), maps.recipe.is_own
-    batch = Batch.of("transfer", source, axis, False, maps.features.filter_ndim)
-    rows = len(batch.rows)
-
-    def stage(n: int) -> Tell | None:
-        """What tells of call n of five, on so many samples or others, as a fifth of the whole."""
-        return None if tell is None else lambda done, total: tell(n * rows + rows * done // max(total, 1), 5 * rows)
-
-    is_returned = on_refusal == "return"
-    found = maps.values(target, axis=axis_of_target, on_refusal="return" if is_returned else "raise",
-                        progress=stage(0))
-    wanted, lacking = found if is_returned else (found, ())
-    if is_coloured:  # one image for all of a batch: its channels are those of each
-        more = (1,) * (len(batch.shape) + 1 - wanted.ndim)
-        wanted = wanted.reshape(wanted.shape[0], *more, *wanted.shape[1:])
-    try:
-        asked = np.broadcast_to(wanted, (*batch.shape, count))
-    except ValueError as error:
-        raise InvalidInput(f"sources in a batch of shape {batch.shape} take one target, or one each; the targets have "
-                           f"shape {wanted.shape[:-1]}") from error
-    kernel, first = maps.normalize(source, count, axis=axis, on_refusal="return", progress=stage(1))
-    start = source if is_own else kernel
-    values, second = maps.denormalize(start, asked, count, axis=axis, on_refusal="return", progress=stage(2))
-    achieved, _ = maps.values(values, axis=axis, on_refusal="return", progress=stage(3))
-    again, _ = maps.normalize(values, count, axis=axis, on_refusal="return", progress=stage(4))
+        found = maps.values(targets, axis=axis_of_target, on_refusal="return" if is_returned else "raise",
+                            progress=stage(0))
+        wanted, lacking = found if is_returned else (found, ())
+        if channel_axis is not None:  # one image for all of a batch: its channels are those of each
+            more = (1,) * (len(batch.shape) + 1 - wanted.ndim)
+            wanted = wanted.reshape(wanted.shape[0], *more, *wanted.shape[1:])
+        try:
+            asked = np.broadcast_to(wanted, (*batch.shape, count))
+        except ValueError as error:
+            raise InvalidInput(f"sources in a batch of shape {batch.shape} take one target, or one each; the targets "
+                               f"have shape {wanted.shape[:-1]}") from error
+        kernel, first = maps.normalize(images, count, axis=axis, on_refusal="return", progress=stage(1))
+        start = images if is_own else kernel
+        values, second = maps.denormalize(start, asked, count, axis=axis, on_refusal="return", progress=stage(2))
+        achieved, _ = maps.values(values, axis=axis, on_refusal="return", progress=stage(3))
+        again, _ = maps.normalize(values, count, axis=axis, on_refusal="return", progress=stage(4))
     refusals = {i: one if not (one.ok or is_own) else two for i, (one, two) in enumerate(
         zip(first, second, strict=True)) if not ((one.ok or is_own) and two.ok)}
-    refusals |= _of_targets(lacking, batch.shape, wanted.shape[:-1])
+    if lacking:  # of targets, at the sources they are for
+        each = np.broadcast_to(np.array(lacking, dtype=object).reshape(wanted.shape[:-1]), batch.shape).flat
+        refusals |= {i: replace(one, detail=f"the target: {one.detail}") for i, one in enumerate(each) if not one.ok}
     gap = np.abs(again - kernel).max(axis=batch.axes, initial=0.0)
     if kernel.size:
         gap = gap / row_scales(as_rows(kernel, batch.axes)).reshape(batch.shape)
     apart = (np.abs(achieved - asked) / (1 + np.abs(asked))).max(axis=-1)
     apart = apart if is_own else np.maximum(apart, gap)
-    refusals |= {int(i): _lost(float(apart.flat[i])) for i in np.flatnonzero(~(apart <= _APART)) if i not in refusals}
-    refused = np.array([i in refusals for i in range(apart.size)], dtype=np.bool_).reshape(batch.shape)
+    lost = {i: Outcome(False, "lost on the way", f"the result is {apart.flat[i]:.1e} away from the features that were "
+                       "asked for, or from the kernel of the source; take units, or a reference, nearer to both "
+                       "samples") for i in np.flatnonzero(~(apart <= _APART)).tolist()}
+    refusals = lost | refusals
+    refused = np.isin(np.arange(apart.size), list(refusals)).reshape(batch.shape)
     values = np.where(np.expand_dims(refused, batch.axes), np.nan, values)
     perturbed = {i: one for i, one in enumerate(first) if one.reason and i not in refusals}
     answer = Answer("transfer", batch.shape, refusals, frames=4, notes=perturbed, hint=batch.hint)
-    return (values, asked, achieved, gap), answer
-
-
-def _of_targets(outcomes: Sequence[Outcome], shape: tuple[int, ...], given: tuple[int, ...]) -> dict[int, Outcome]:
-    """The refusals of targets, at the sources they were for."""
-    bad = [None if one.ok else one for one in outcomes]
-    if not any(bad):
-        return {}
-    each = np.broadcast_to(np.array(bad, dtype=object).reshape(given), shape).ravel()
-    return {i: replace(one, detail=f"the target: {one.detail}") for i, one in enumerate(each) if one is not None}
-
-
-def _lost(apart: float) -> Outcome:
-    return Outcome(False, "lost on the way", f"the result is {apart:.1e} away from the features that were asked for, "
-                   "or from the kernel of the source; take units, or a reference, nearer to both samples")
+    return answer.deliver(Transferred(layout.back(values), maps.names, asked, achieved, gap, answer.outcomes(), source,
+                                      target, layout, maps.recipe), on_refusal)

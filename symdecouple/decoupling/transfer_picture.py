@@ -19,6 +19,7 @@ _LINES = COLOURS["orange"], COLOURS["green"], COLOURS["blue"]
 _RANGES = 1.0, 255.0, 65535.0  # white as a float, in 8 and in 16 bits
 _DARK = 16  # of a range that is not used further than to 1/16 nothing would be seen
 _BINS = 40  # of a histogram: bars of some pixels each
+_SHARE = 1.28  # width of a histogram over its height
 _LONGEST = 2000  # pixels of a side, or points of a line, that are drawn
 
 
@@ -30,25 +31,19 @@ def draw_transfer(images: Sequence[Any], layout: Layout, count: int, ax: Any = N
         raise InvalidInput("there is nothing to draw: the transfer was refused")
     if layout.channel_axis is None and count > 1:
         raise InvalidInput(f"a batch of {count} samples has no picture; transfer one of them")
-    coloured = None if layout.channel_axis is None else [np.moveaxis(a, layout.channel_axis, -1) for a in arrays]
-    is_image = coloured is None and all(array.ndim == 2 for array in arrays)
-    if coloured is not None and all(a.ndim == 3 and a.shape[-1] in (1, 3) for a in coloured):
-        arrays, is_image = [a[..., 0] if a.shape[-1] == 1 else a for a in coloured], True
-    axes = _figure(arrays, is_image, is_shown) if ax is None else given_axes(ax, [3])
+    axis = layout.channel_axis
+    arrays = arrays if axis is None else [np.moveaxis(a, axis, -1) for a in arrays]
+    is_image = all(a.ndim == 2 if axis is None else a.ndim == 3 and a.shape[-1] in (1, 3) for a in arrays)
+    if ax is None:
+        shares = [a.shape[1] / a.shape[0] if is_image else _SHARE for a in arrays]
+        figure = new_figure(10, min(4.0, max(1.5, 10 / sum(shares))) + 0.6, is_shown=is_shown)
+        ax = figure.subplots(1, 3, width_ratios=[min(4.0, max(0.25, share)) for share in shares])
+    axes = given_axes(ax, [3])
     if is_image:
         _draw_images(axes, arrays)
     else:
         _draw_curves(axes, arrays, layout.filtered == 1 and all(array.ndim == 1 for array in arrays))
     return axes
-
-
-def _figure(arrays: list[NDArray[Any]], is_image: bool, is_shown: bool) -> tuple[Any, ...]:
-    if not is_image:
-        return tuple(new_figure(10, 3.2, is_shown=is_shown).subplots(1, 3))
-    shares = [array.shape[1] / array.shape[0] for array in arrays]
-    height = min(4.0, max(1.5, 10 / sum(shares)))
-    figure = new_figure(10, height + 0.6, is_shown=is_shown)
-    return tuple(figure.subplots(1, 3, width_ratios=[min(4.0, max(0.25, share)) for share in shares]))
 
 
 def _range(arrays: list[NDArray[Any]]) -> tuple[float, float]:
@@ -66,8 +61,7 @@ def _draw_images(axes: tuple[Any, ...], arrays: list[NDArray[Any]]) -> None:
         shown = (np.clip(array[::step, ::step], low, high) - low) / (high - low)
         ax.imshow(shown, cmap="gray", vmin=0, vmax=1)
         titled(ax, title)
-        ax.set_xticks([])
-        ax.set_yticks([])
+        ax.set(xticks=[], yticks=[])
         ax.spines[:].set_visible(False)
     outside = int(((arrays[2] < low) | (arrays[2] > high)).sum())
     if outside:
@@ -76,9 +70,7 @@ def _draw_images(axes: tuple[Any, ...], arrays: list[NDArray[Any]]) -> None:
 
 
 def _draw_curves(axes: tuple[Any, ...], arrays: list[NDArray[Any]], are_signals: bool) -> None:
-    everything = np.concatenate([array[np.isfinite(array)] for array in arrays])
-    low, high = float(everything.min()), float(everything.max())
-    edges = np.linspace(low, high if high > low else low + 1, _BINS + 1)
+    edges = np.histogram_bin_edges(np.concatenate([array[np.isfinite(array)] for array in arrays]), _BINS)
     for ax, array, title, colour in zip(axes, arrays, _TITLES, _LINES, strict=True):
         if are_signals:
             ax.plot(array[:_LONGEST], color=colour, linewidth=1)

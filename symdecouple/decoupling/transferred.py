@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Literal, TypeAlias, get_args, overload
@@ -77,12 +78,12 @@ class Transferred(Shown):
             first = next(outcome for outcome in self.outcomes if not outcome.ok)
             lines.append(("refused", f"{refused} of {len(self.outcomes)}, the first: {first.reason}"))
         rows = [(str(i), name, *((f"{w:.8g}", f"{a:.8g}") if outcome.ok else (outcome.reason, "")))
-                for i, (outcome, wanted, achieved) in enumerate(zip(self.outcomes, *self._tables(), strict=True))
-                for name, w, a in zip(self.names, wanted, achieved, strict=True)]
+                for i, outcome in enumerate(self.outcomes) for name, w, a in self._features_of(i)]
         return Card("Transferred", lines, ("sample", "feature", "wanted", "achieved"), rows)
 
-    def _tables(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        return self.wanted.reshape(-1, len(self.names)), self.achieved.reshape(-1, len(self.names))
+    def _features_of(self, i: int) -> Iterable[tuple[str, Any, Any]]:
+        """Names, wanted and achieved features of a sample."""
+        return zip(self.names, *(v.reshape(-1, len(self.names))[i] for v in (self.wanted, self.achieved)), strict=True)
 
     def within(self, low: float, high: float) -> tuple[NDArray[Any], int]:
         """Return the values limited to a range, such as that of a picture, and how many numbers were outside."""
@@ -93,16 +94,13 @@ class Transferred(Shown):
 
     def __str__(self) -> str:
         width = max(len(name) for name in self.names)
-        wanted, achieved = self._tables()
         lines = []
         for i, outcome in enumerate(self.outcomes):
-            title = f"sample {i}: " if len(self.outcomes) > 1 else ""
-            if not outcome.ok:
-                lines.append(f"{title}{outcome.reason}: {outcome.detail}")
-                continue
-            lines.append(f"{title}kernel equal to {self.kernel_gap.reshape(-1)[i]:.1e} standard deviations")
+            said = (f"kernel equal to {self.kernel_gap.reshape(-1)[i]:.1e} standard deviations" if outcome.ok else
+                    f"{outcome.reason}: {outcome.detail}")
+            lines.append(f"sample {i}: {said}" if len(self.outcomes) > 1 else said)
             lines += [f"  {name:<{width}}  wanted {w:<14.8g} achieved {a:<14.8g} difference {abs(a - w):.1e}"
-                      for name, w, a in zip(self.names, wanted[i], achieved[i], strict=True)]
+                      for name, w, a in self._features_of(i) if outcome.ok]
         return "\n".join(lines)
 
     def plot(self, ax: Any = None) -> tuple[Axes, ...]:
@@ -271,13 +269,12 @@ class Transferred(Shown):
                                 "transfer the other values themselves")
                 if not (fine.all() or self.recipe.is_pointwise):
                     raise NoMap(f"{int((~fine).sum())} of its values are NaN or infinite, and a filter takes them all")
-                given = np.where(fine, others[i], 0)
-                moved, is_over = self.recipe.carried(sources[at], results[at], wanted[i], given)
+                moved, is_over = self.recipe.carried(sources[at], results[at], wanted[i], np.where(fine, others[i], 0))
             except NoMap as error:
                 refusals[i] = Outcome(False, "no map of other values", str(error))
                 continue
-            if self.layout.colour == "opponent":
-                moved = _held(moved, is_over)
+            if self.layout.colour == "opponent" and is_over.any() and not is_over.all():  # as the last one before it
+                moved = np.clip(moved, moved[~is_over].min(), moved[~is_over].max())
             values[i] = np.where(fine & ~(is_over & (beyond == "refuse")), moved, np.nan)
             if why := _told(others[i], fine, is_over & (beyond == "refuse"), sources[at]):
                 refusals[i] = why
@@ -293,13 +290,6 @@ def _as_samples(layout: Layout, image: NDArray[Any], name: str) -> tuple[NDArray
     return np.moveaxis(array, axes, range(-len(axes), 0)), axes
 
 
-def _held(moved: NDArray[Any], is_over: NDArray[Any]) -> NDArray[Any]:
-    """Where values go, those behind an end to where the last one before it goes."""
-    if not is_over.any() or is_over.all():
-        return moved
-    return np.asarray(np.clip(moved, moved[~is_over].min(), moved[~is_over].max()))
-
-
 def _told(others: NDArray[Any], fine: NDArray[Any], is_over: NDArray[Any], source: NDArray[Any]) -> Outcome | None:
     """What there is to tell of values without an answer."""
     if not fine.all():
@@ -307,10 +297,9 @@ def _told(others: NDArray[Any], fine: NDArray[Any], is_over: NDArray[Any], sourc
                        "without an answer")
     if not is_over.any():
         return None
-    ends = [f"{which} {np.format_float_positional(end, 6, fractional=False, trim='-')}" for which, end, part in (
-        ("up to", others[is_over & (others < source.min())].max(initial=-np.inf), others < source.min()),
-        ("from", others[is_over & (others > source.max())].min(initial=np.inf), others > source.max()))
-        if (is_over & part).any()]
+    parts = ("up to", is_over & (others < source.min()), np.max), ("from", is_over & (others > source.max()), np.min)
+    ends = [f"{which} {np.format_float_positional(end(others[part]), 6, fractional=False, trim='-')}"
+            for which, part, end in parts if part.any()]
     return Outcome(False, "beyond the map", f"{int(is_over.sum())} of {is_over.size} values, {' and '.join(ends)}, are "
                    f"where the map has ended (the source has {source.min():.6g} to {source.max():.6g}); "
                    'beyond="hold" takes its limit')

@@ -7,7 +7,6 @@ soon as it is there, beside its place and then renamed: what is interrupted goes
 from __future__ import annotations
 
 import hashlib
-import os
 import time
 import zipfile
 from collections.abc import Callable, Mapping
@@ -22,6 +21,7 @@ from symdecouple import __version__
 from symdecouple.decoupling.plan import Plan
 from symdecouple.decoupling.progress import Tell
 from symdecouple.errors import InvalidInput
+from symdecouple.replacing import replacing
 
 __all__ = ["Part", "Setup", "random_numbers"]
 
@@ -113,10 +113,8 @@ class Setup:
         if path is None:
             return
         path.parent.mkdir(parents=True, exist_ok=True)
-        beside = path.with_suffix(f".{os.getpid()}.tmp")
-        with beside.open("wb") as file:
+        with replacing(path) as file:
             np.savez_compressed(file, allow_pickle=False, **arrays)
-        beside.replace(path)
 
 
 def random_numbers(seed: int, *key: int | str) -> np.random.Generator:

@@ -22,7 +22,7 @@ from symdecouple.tables.groups import Groups, groups_of
 from symdecouple.tables.labels import aligned, aligned_each, has_labels, labelled
 from symdecouple.tables.row_functions import Call, Form, Piece
 
-__all__ = ["Grouped", "grouped"]
+__all__ = ["Arguments", "Grouped", "by_groups", "grouped"]
 
 
 class Grouped(NamedTuple):
@@ -51,10 +51,10 @@ def grouped(form: Form, call: Call) -> tuple[Any, Answer]:
     entries = np.moveaxis(array, axis, 0)
     batch = (len(groups.labels), *entries.shape[1:])
     told = Answer(call.name, batch, frames=form.frames, labels=(*names, *map(range, batch[len(names):])))
-    arguments = _Arguments.of(form, call, entries, axis, batch, sides, names)
+    arguments = Arguments.of(form, call, entries, axis, batch, sides, names)
     if call.options.get("nan_policy") == "raise":
         _check_nan(told, groups, entries, arguments.weights)
-    pieces, make, outcomes = _answered(form, call, groups, entries, arguments)
+    pieces, make, outcomes = by_groups(form, call, groups, entries, arguments)
     told.take(outcomes, form.notes)
     placed = [_placed(piece, axis) for piece in pieces]
     if sides or (library_of(groups.labels) == "pandas" and array.ndim == 1):
@@ -135,7 +135,7 @@ def _axis(form: Form, call: Call, shape: tuple[int, ...], is_framed: bool) -> in
     return axes[0]
 
 
-class _Arguments(NamedTuple):
+class Arguments(NamedTuple):
     """What is given for each entry (n, ...), and for each group (G, ...)."""
 
     weights: Any
@@ -143,7 +143,7 @@ class _Arguments(NamedTuple):
 
     @classmethod
     def of(cls, form: Form, call: Call, entries: NDArray[Any], axis: int, batch: tuple[int, ...], sides: Sequence[Any],
-           names: Sequence[Any]) -> _Arguments:
+           names: Sequence[Any]) -> Arguments:
         weights = call.options.get("weights")
         if weights is not None:
             if sides:
@@ -196,9 +196,9 @@ def _check_nan(told: Answer, groups: Groups, entries: NDArray[Any], weights: Any
 # --- the parts, and back ---
 
 
-def _answered(form: Form, call: Call, groups: Groups, entries: NDArray[Any], arguments: _Arguments
+def by_groups(form: Form, call: Call, groups: Groups, entries: NDArray[Any], arguments: Arguments
               ) -> tuple[list[Piece], Callable[..., Any], tuple[Outcome, ...]]:
-    """All groups, those of one length at a time: arrays (G, ...) of rows, and (n, ...) of entries."""
+    """Answer all groups, those of one length at a time: arrays (G, ...) of rows, and (n, ...) of entries."""
     n_groups = len(groups.labels)
     outcomes = np.full((n_groups, *entries.shape[1:]), COMPUTED, dtype=object)
     outcomes[groups.counts == 0] = EMPTY
