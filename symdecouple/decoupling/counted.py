@@ -11,7 +11,7 @@ weights: these rows are refused.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from fractions import Fraction
 from functools import partial
@@ -200,7 +200,7 @@ def _by_counts(method: Callable[..., Any], plan: Any, given: Numbers, axes: tupl
     answer, grid = Answer(name, _others(given.array.shape, axes), frames=5), tuple(given.array.shape[i] for i in axes)
     times, kind = counts.copy(), AXES.get(name, "entries")
     times[list(refused)] = 0
-    entries = np.repeat(rows.ravel(), times.ravel())
+    order: Any = np.repeat(np.arange(rows.size, dtype=np.int32 if rows.size < 2**31 else np.intp), times.ravel())
 
     def ask(part: Any, **others: Any) -> Any:
         shaped = part.reshape(len(part), *((-1,) if plan.choice.is_of_sets else grid))
@@ -215,12 +215,15 @@ def _by_counts(method: Callable[..., Any], plan: Any, given: Numbers, axes: tupl
     if (values := call.options.get("values")) is not None and np.ndim(values):
         own = np.reshape(values, (-1, np.shape(values)[-1]))
         more["values"] = own[0] if len(own) == 1 < len(rows) else own
-    pieces, outcomes = [Piece(np.full((len(rows), size), np.nan))], (EMPTY,) * len(rows)
+    lead = (size,) * (kind == "slopes")
+    pieces = [Piece(np.full((len(rows), size) if kind == "rows" else (rows.size, *lead), np.nan))]
+    outcomes: Sequence[Outcome] = (EMPTY,) * len(rows)
     with reported(progress, name) as tell:
         call = call._replace(function=ask, options={**call.options, "progress": tell})
-        if len(entries):
-            groups = Groups(range(len(rows)), np.arange(len(entries)), times.sum(axis=1))
-            pieces, _, outcomes = by_groups(Form(split, {"values": ()}), call, groups, entries, Arguments(None, more))
+        if len(order):
+            groups = Groups(range(len(rows)), order, times.sum(axis=1))
+            pieces, _, outcomes = by_groups(Form(split, {"values": ()}), call, groups, rows.ravel(),
+                                            Arguments(None, more))
     answer.take(outcomes)
     answer.refusals |= refused
     found, *known = (piece.array for piece in pieces)
@@ -229,15 +232,10 @@ def _by_counts(method: Callable[..., Any], plan: Any, given: Numbers, axes: tupl
         if known:
             found = Precise.of(found, options["dps"], *(each.reshape(answer.shape)[()] for each in known))
         return answer.deliver(found, on_refusal)
-    lead, some = (size,) * (kind == "slopes"), times.ravel() > 0
-    out = np.full((rows.size, *lead), np.nan, dtype=found.dtype)
-    if len(entries):
-        is_repeated = len(entries) > np.count_nonzero(some)
-        out[some] = found[(np.cumsum(times) - times.ravel())[some]] if is_repeated else found
     if lead:  # those of all copies
         with at_digits(options["dps"]) if options.get("dps") else nullcontext():
-            out *= times.reshape(-1, 1)
-    out = np.moveaxis(out.reshape(*rows.shape, *lead), 1, -1)
+            found *= times.reshape(-1, 1)
+    out = np.moveaxis(found.reshape(*rows.shape, *lead), 1, -1)
     if not is_filled:
         out = ma.masked_array(out, np.broadcast_to((counts == 0)[:, None] if lead else counts == 0, out.shape))
     return answer.deliver(_in_place(out, given, axes), on_refusal)
