@@ -1,9 +1,9 @@
 """Nine filter energies of an image, all levels and all gradients, beside the Fourier transform of the same image.
 
 The unit is one `scipy.fft.rfft2` of the image, measured beside each row, both in time of this thread: the smallest of
-many runs. "decouple" gives all nine decoupled energies and what their gradients need; "gradients" are all nine as
-images, at least one transform each. "by hand" is the projected gradient flow through `scipy.integrate.solve_ivp`, level
-by level, with transforms inside, to rtol 1e-9. After `symdecouple compile`, images from 64 x 64 on are solved compiled;
+many runs. "decouple" gives all nine decoupled energies; "gradients" are all nine as images, at least one transform
+each. "by hand" is the projected gradient flow through `scipy.integrate.solve_ivp`, level by level, with transforms
+inside, to rtol 1e-9. After `symdecouple compile`, images from 64 x 64 on are solved compiled;
 without, by NumPy. "memory" is what Python allocates in a call at most beyond the input, over the input: of "decouple",
 of the gradients, of "level 9".
 

@@ -118,7 +118,7 @@ class Energies:
         return _imposed(task, rows, k)
 
     def decouple(self, rows: FloatArray, targets: ArrayLike) -> DecoupledEnergies:
-        """Compute all decoupled features, and what their gradients need; all levels at once.
+        """Compute all decoupled features, all levels at once; their gradients are made when they are asked for.
 
         Parameters
         ----------
