@@ -11,7 +11,7 @@ weights: these rows are refused.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import nullcontext
 from fractions import Fraction
 from functools import partial
@@ -215,15 +215,15 @@ def _by_counts(method: Callable[..., Any], plan: Any, given: Numbers, axes: tupl
     if (values := call.options.get("values")) is not None and np.ndim(values):
         own = np.reshape(values, (-1, np.shape(values)[-1]))
         more["values"] = own[0] if len(own) == 1 < len(rows) else own
-    lead = (size,) * (kind == "slopes")
-    pieces = [Piece(np.full((len(rows), size) if kind == "rows" else (rows.size, *lead), np.nan))]
-    outcomes: Sequence[Outcome] = (EMPTY,) * len(rows)
+    lead, outcomes = (size,) * (kind == "slopes"), (EMPTY,) * len(rows)
     with reported(progress, name) as tell:
         call = call._replace(function=ask, options={**call.options, "progress": tell})
         if len(order):
             groups = Groups(range(len(rows)), order, times.sum(axis=1))
             pieces, _, outcomes = by_groups(Form(split, {"values": ()}), call, groups, rows.ravel(),
                                             Arguments(None, more))
+        else:
+            pieces = [Piece(np.full((len(rows), size) if kind == "rows" else (rows.size, *lead), np.nan))]
     answer.take(outcomes)
     answer.refusals |= refused
     found, *known = (piece.array for piece in pieces)
