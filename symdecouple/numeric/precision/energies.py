@@ -189,7 +189,7 @@ class PreciseEnergies:
         """Return a, what is left of a.w, and whether there is a solution; `rough` is what float64 says."""
         reason, a, left = problem.refused() if start is None or not is_near else "", self.half[:0, 0], None
         if not reason:
-            a, left = problem.solved(start, is_near and start is not None)
+            a, left = problem.solved(start)
             if left is None:
                 reason = "no convergence"
             elif problem.distance(a) > mpmath.sqrt(mpmath.eps):  # of features that depend on others
