@@ -89,10 +89,7 @@ class _Backwards:
             out[:, which] = self.through_correction(values, np.ones(len(which)), which, out[:, which])
         out = pull_back(self.part.tape, level.slope, self.through_slope, out, self.through_correction)
         gradients = level.features.gradients(level.start, level.k)
-        out += (self.at_begin[..., None] * gradients).sum(axis=2) / n
-        resting = self.part.resting
-        out[:, resting] = _at_target(gradients[resting], out[:, resting])
-        return out
+        return out + (self.at_begin[..., None] * gradients).sum(axis=2) / n
 
     def through_slope(self, y: FloatArray, s: FloatArray, which: IntArray, covectors: FloatArray) -> FloatArray:
         """Pull back through dy/ds and collect what belongs to the distance v - f_k(y_0)."""
@@ -111,7 +108,7 @@ class _Backwards:
         z = frame.solve(level.wanted(s, which) - level.features.values(y)[:, : level.k])
         b, pulled, across = through_span(level.features, y, frame, z, covectors)
         at_values = y.shape[1] * b
-        at_values[..., -1] *= 1 - s
+        at_values[..., -1] *= np.where(frame.sound[:, -1], 1 - s, np.nan)
         if level.held is not None:
             at_values[..., :-1] = 0
         self.at_begin[:, which] += at_values
@@ -127,14 +124,6 @@ def through_span(
     moved = frame.combined(z)
     weights = a[..., None] * across[:, :, None] - b[..., None] * moved[:, None]
     return b, features.curvature(y, weights), across
-
-
-def _at_target(gradients: FloatArray, covectors: FloatArray) -> FloatArray:
-    """Pull back where nothing moved: along g_k / <g_k, v_k> the target takes the place of f_k."""
-    frame = Frame.of(gradients)
-    shares = np.vecdot(frame.basis[-1], covectors) / gradients.shape[-1]
-    lost = np.where(frame.sound[:, -1], shares / frame.triangle[:, -1, -1], np.nan)
-    return covectors - lost[..., None] * gradients[:, -1]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
