@@ -89,7 +89,8 @@ class _Backwards:
             out[:, which] = self.through_correction(values, np.ones(len(which)), which, out[:, which])
         out = pull_back(self.part.tape, level.slope, self.through_slope, out, self.through_correction)
         gradients = level.features.gradients(level.start, level.k)
-        return out + (self.at_begin[..., None] * gradients).sum(axis=2) / n
+        out += (self.at_begin[..., None] * gradients).sum(axis=2) / n
+        return out
 
     def through_slope(self, y: FloatArray, s: FloatArray, which: IntArray, covectors: FloatArray) -> FloatArray:
         """Pull back through dy/ds and collect what belongs to the distance v - f_k(y_0)."""
