@@ -203,14 +203,8 @@ def check_gradient(
         with np.errstate(all="ignore"):
             sides = np.array([[float(function(point + h * u)), float(function(point - h * u))] for h in steps])
         results.append(_judged(sides, steps, float(given @ u)))
-    error = max(abs(best - slope) for best, slope, _, _ in results) / size
-    resolution = max(resolved for _, _, resolved, _ in results) / size
-    orders = [order for *_, order in results if np.isfinite(order)]
-    order = min(orders, default=float("nan"))
-    return _verdict(error, resolution, order)
-
-
-def _verdict(error: float, resolution: float, order: float) -> GradientCheck:
+    error, resolution = (max(found) / size for found in list(zip(*results, strict=True))[:2])
+    order = min((order for *_, order in results if np.isfinite(order)), default=float("nan"))
     way = "differences are there at once" if np.isnan(order) else f"differences converge with order {order:.1f}"
     found = f"off by {error:.1e}, resolved to {resolution:.1e}"
     if not resolution <= _ROUGH:
@@ -220,12 +214,12 @@ def _verdict(error: float, resolution: float, order: float) -> GradientCheck:
     return GradientCheck(False, order, error, resolution, f"differs: {way}, {found}")
 
 
-def _judged(sides: FloatArray, steps: FloatArray, slope: float) -> tuple[float, float, float, float]:
-    """Return the extrapolated derivative, the slope given, the accuracy of the former, the order of the approach."""
+def _judged(sides: FloatArray, steps: FloatArray, slope: float) -> tuple[float, float, float]:
+    """Return how far the extrapolated derivative is from a slope, its accuracy, and the order of the approach."""
     plain = (sides[:, 0] - sides[:, 1]) / (2 * steps)
     floor = np.finfo(np.float64).eps * np.abs(sides).max(axis=1) / steps
     best, resolved = map(float, least_moved(plain, floor))
     away = np.abs(plain - slope)
     seen = np.isfinite(away[:-1]) & (away[1:] > 30 * np.maximum(resolved, floor[1:]))
     ratios = np.log2(away[:-1][seen] / away[1:][seen])
-    return best, slope, resolved, float(np.median(ratios[-3:])) if len(ratios) else float("nan")
+    return abs(best - slope), resolved, float(np.median(ratios[-3:])) if len(ratios) else float("nan")
