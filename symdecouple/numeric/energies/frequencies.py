@@ -155,7 +155,8 @@ class Bands(Columns):
             sheets = partial(iter, given)
         if len(half) > 1:
             lines = Lines.of_sheets(_checked(sheet).reshape(-1, half[-1]) for sheet in sheets())
-        first = _stacked(sheets()) if lines is None else lines.outer.reshape(-1, *half[:-1])
+        kind: Any = np.dtype((np.float64, half))
+        first = np.fromiter(map(_checked, sheets()), kind) if lines is None else lines.outer.reshape(-1, *half[:-1])
         self.folded = tuple(axis for axis in range(1, len(half)) if _is_even(first, axis))
         for axis in self.folded:
             first = _first_half(first, axis)
@@ -209,15 +210,6 @@ class Bands(Columns):
         shares, lead = self.lines.shares(parameters), self.lattice[:-1]
         lines = self.lines.inner.reshape(len(self.lines.inner), -1, self.lattice[-1])
         return lambda k: np.asarray(shares @ lines[..., k].reshape(len(lines), -1)).reshape(len(shares), *lead, -1)
-
-
-def _stacked(sheets: Iterable[NDArray[Any]]) -> FloatArray:
-    """Sheets as one array, which grows by one after the other."""
-    whole = np.empty((0,))
-    for count, sheet in enumerate(sheets, 1):
-        whole.resize((count, *sheet.shape), refcheck=False)  # no other array looks into it
-        whole[-1] = _checked(sheet)
-    return whole
 
 
 def _checked(sheet: NDArray[Any]) -> FloatArray:
