@@ -96,7 +96,7 @@ def _shapes(rows: NDArray[Any], weights: FloatArray | None) -> tuple[FloatArray,
     c, s = _half_angles(rows.astype(np.float64, copy=False), shares)
     frame, dilation = _frames(c, s, shares)
     _, second, w = _moments(c, s, frame, shares)
-    out = _invariants(second, w, shares)
+    out = np.stack([np.abs(second), np.imag(second**2 * np.conj(_average(w**4, shares)))], axis=1)
     out[~(dilation < np.inf)] = np.nan
     near = np.abs(second) > 1 - 1 / _SAFE  # two opposite values with a share of 1/2 each are there at once
     return out, np.flatnonzero(~(dilation < _SAFE) | near)
@@ -155,21 +155,10 @@ def _moments(c: FloatArray, s: FloatArray, frame: FloatArray, shares: FloatArray
     return _average(w, shares), _average(w * w, shares), w
 
 
-def _invariants(second: NDArray[Any], w: NDArray[Any], shares: FloatArray | None) -> FloatArray:
-    fourth = _average(w**4, shares)
-    return np.stack([np.abs(second), np.imag(second**2 * np.conj(fourth))], axis=1)
-
-
 def _step(b: NDArray[Any]) -> FloatArray:
     """Return the matrices, on half-angles, of w -> (w - b)/(1 - conj(b) w): they stretch away from b."""
-    turn = np.angle(b) / 2
-    cos, sin = np.cos(turn), np.sin(turn)
-    rotation = np.stack([np.stack([cos, -sin], -1), np.stack([sin, cos], -1)], -2)
-    length = np.abs(b)
-    stretch = np.sqrt((1 + length) / (1 - length))
-    scaled = np.zeros_like(rotation)
-    scaled[:, 0, 0], scaled[:, 1, 1] = 1 / stretch, stretch
-    return rotation @ scaled @ np.swapaxes(rotation, 1, 2)  # type: ignore[no-any-return]
+    found = np.array([[1 - b.real, -b.imag], [-b.imag, 1 + b.real]]) / np.sqrt(1 - np.abs(b) ** 2)
+    return np.asarray(found.transpose(2, 0, 1))
 
 
 # --- existence ---

@@ -214,7 +214,7 @@ def spectral_perturbation(
     """
     signal = _signal(samples)
     width = math.nan if threshold is not None and step is None else _step(samples, step)
-    change = _Change.of(signal, support, seed)
+    change = _Change(signal, support, seed)
     if threshold is None:
         level = _largest_hidden(change, width / 2)
     elif not (math.isfinite(threshold) and threshold > 0):
@@ -232,7 +232,7 @@ def both_perturbations(
     Values of different levels keep their order; the ramp comes first, and frequencies count after it.
     """
     signal, width, ramped = _ramped(samples, step, seed, 1 / 2)
-    change = _Change.of(ramped, support, seed)
+    change = _Change(ramped, support, seed)
     level = _largest_hidden(change, width / 4)
     values = ramped + change.at(level)
     while len(np.unique(values)) < values.size:  # by chance
@@ -241,32 +241,23 @@ def both_perturbations(
     return _perturbed(signal, values, "ramp and spectral", width, level, seed)
 
 
-@dataclass(frozen=True, slots=True)
 class _Change:
-    """The least change for any threshold: modulus and phases of the transform, and where it counts."""
+    """The least change for any threshold: by modulus and phases of the transform, where it counts."""
 
-    grid: Grid
-    modulus: FloatArray
-    phase: NDArray[np.complex128]
-    support: NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, signal: FloatArray, support: ArrayLike | None, seed: int) -> _Change:
-        grid = Grid(signal.shape)
-        inside = np.ones(grid.half, dtype=np.bool_) if support is None else np.asarray(support)
-        if inside.shape != grid.half or inside.dtype != np.bool_:
-            raise InvalidInput(f"support of shape {inside.shape} and type {inside.dtype} was given, an array of bool "
-                               f"of shape {grid.half} is expected: the frequencies of rfftn")
+    def __init__(self, signal: FloatArray, support: ArrayLike | None, seed: int) -> None:
+        self.grid = grid = Grid(signal.shape)
+        self.support = np.ones(grid.half, dtype=np.bool_) if support is None else np.asarray(support)
+        if self.support.shape != grid.half or self.support.dtype != np.bool_:
+            raise InvalidInput(f"support of shape {self.support.shape} and type {self.support.dtype} was given, an "
+                               f"array of bool of shape {grid.half} is expected: the frequencies of rfftn")
         with np.errstate(all="ignore"):  # at the ends of float64, which are refused
             transform = grid.forward(signal.reshape(1, -1))[0]
             modulus = np.abs(transform)
-        is_zero = modulus <= 8 * EPS * math.sqrt(math.log2(2 * grid.size)) * modulus.max()
-        # The transform of real noise has phases that are independent, uniform, and symmetric as they must be.
-        noise = grid.forward(np.random.default_rng([seed, 1]).normal(size=grid.size)[None])[0]
-        directed = np.where(is_zero, noise, transform)
-        with np.errstate(all="ignore"):
-            phase = directed / np.abs(directed)
-        return cls(grid, np.where(is_zero, 0, modulus), phase, inside)
+            is_zero = modulus <= 8 * EPS * math.sqrt(math.log2(2 * grid.size)) * modulus.max()
+            # The transform of real noise has phases that are independent, uniform, and symmetric as they must be.
+            noise = grid.forward(np.random.default_rng([seed, 1]).normal(size=grid.size)[None])[0]
+            directed = np.where(is_zero, noise, transform)
+            self.modulus, self.phase = np.where(is_zero, 0, modulus), directed / np.abs(directed)
 
     def at(self, threshold: float) -> FloatArray:
         """Return the change of the samples."""

@@ -171,7 +171,7 @@ def lost_digits(k: int, unit: float, growth: float) -> Outcome | None:
 @lru_cache(maxsize=8)
 def of_forms(forms: QuadraticForms, grid: tuple[int, ...]) -> Energies:
     """Return the energies of samples on a grid; the last few are kept, as their weights take time."""
-    return Energies(Bands.of_sheets(lambda: _sheets(forms, grid), grid), forms.mean is not None)
+    return Energies(Bands(lambda: _sheets(forms, grid), grid), forms.mean is not None)
 
 
 def _sheets(forms: QuadraticForms, grid: tuple[int, ...]) -> Iterator[Array]:

@@ -14,7 +14,7 @@ are looked at by parts: those of a long signal are never there all at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -80,15 +80,9 @@ def dependence_of(columns: Columns, is_active: NDArray[np.bool_] | slice) -> Dep
 
 def some(columns: Columns, wanted: NDArray[np.bool_] | slice, is_active: NDArray[np.bool_] | slice) -> Parts:
     """Some features at some frequencies: where a mask is true, or from the start of a slice on."""
-
-    def parts() -> Iterator[FloatArray]:
-        for part in columns.chunks():
-            if not isinstance(is_active, slice):
-                yield columns.at(part)[wanted][:, is_active[part]]
-            elif part.stop > (is_active.start or 0):
-                yield columns.at(slice(max(part.start, is_active.start or 0), part.stop))[wanted]
-
-    return parts
+    mask = np.zeros(columns.count, dtype=np.bool_)
+    mask[is_active] = True
+    return lambda: (columns.at(part)[wanted][:, mask[part]] for part in columns.chunks())
 
 
 def _largest(parts: Parts, m: int) -> FloatArray:
@@ -183,9 +177,8 @@ def highest(units: Parts, objective: FloatArray, limits: FloatArray, floor: Floa
     """
     from scipy.optimize import linprog
 
-    m = len(objective)
-    below = -floor.reshape(-1, m) if floor.size else np.zeros((0, m))
-    chosen, places = _extreme(units, m)
+    m, below = len(objective), -floor.reshape(-1, len(objective))
+    chosen, places = _worst(units, np.vstack([np.eye(m), -np.eye(m)]), 1)
     direction, origin = np.full(m, np.nan), np.zeros(m)
     for scale in _SCALES:
         while True:
@@ -195,40 +188,23 @@ def highest(units: Parts, objective: FloatArray, limits: FloatArray, floor: Floa
             if solved.x is None:
                 return direction
             direction = origin + scale * np.asarray(solved.x, dtype=np.float64)
-            columns, found = _violated(units, direction, places, scale * _VIOLATED * max(1, np.abs(direction).max()))
-            if not len(found):
+            columns, found = _worst(units, direction[None], _ADDED, places)
+            is_over = direction @ columns > scale * _VIOLATED * max(1, np.abs(direction).max())
+            if not is_over.any():
                 break
-            chosen, places = np.hstack([chosen, columns]), np.concatenate([places, found])
+            chosen, places = np.hstack([chosen, columns[:, is_over]]), np.concatenate([places, found[is_over]])
         origin = direction
     return direction
 
 
-def _violated(units: Parts, direction: FloatArray, known: IntArray, least: float) -> tuple[FloatArray, IntArray]:
-    """The columns, and their places, that a direction exceeds the most by more than so much; no known ones."""
-    values, columns, found, first = np.zeros(0), np.zeros((len(direction), 0)), np.zeros(0, dtype=np.intp), 0
+def _worst(units: Parts, directions: FloatArray, most: int, known: Sequence[int] | IntArray = ()
+           ) -> tuple[FloatArray, IntArray]:
+    """The columns, and their places, that go farthest along directions (D, M), so many for each; no known ones."""
+    columns, places, first = np.zeros((directions.shape[1], 0)), np.zeros(0, dtype=np.intp), 0
     for part in units():
-        above = part.T @ direction
-        above[known[(known >= first) & (known < first + len(above))] - first] = 0
-        worst = np.argsort(above)[-_ADDED:]
-        worst = worst[above[worst] > least]
-        values = np.concatenate([values, above[worst]])
-        columns, found = np.hstack([columns, part[:, worst]]), np.concatenate([found, worst + first])
-        first += len(above)
-    worst = np.argsort(values)[-_ADDED:]
-    return columns[:, worst], found[worst]
-
-
-def _extreme(units: Parts, m: int) -> tuple[FloatArray, IntArray]:
-    """The columns with the largest and the smallest entry in each row, and their places, without repetition."""
-    best, columns = np.full(2 * m, -np.inf), np.zeros((m, 2 * m))
-    places, first = np.zeros(2 * m, dtype=np.intp), 0
-    for part in units():
-        if part.shape[1]:
-            here = np.concatenate([part.argmax(axis=1), part.argmin(axis=1)])
-            value = np.concatenate([part.max(axis=1), -part.min(axis=1)])
-            is_better = value > best
-            best[is_better], places[is_better] = value[is_better], here[is_better] + first
-            columns[:, is_better] = part[:, here[is_better]]
-        first += part.shape[1]
-    places, which = np.unique(places, return_index=True)
-    return columns[:, which], places
+        columns, places = np.hstack([columns, part]), np.append(places, first + np.arange(part.shape[1]))
+        along = np.where(np.isin(places, known), -np.inf, directions @ columns)
+        last = min(most, len(places))
+        kept = np.unique(np.argpartition(along, -last)[:, -last:]) if last else places
+        columns, places, first = columns[:, kept], places[kept], first + part.shape[1]
+    return columns, places

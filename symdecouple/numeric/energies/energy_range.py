@@ -12,9 +12,6 @@ are those of a cone: x.w <= w_k is (x, -1).(w, w_k) <= 0 (`cone.highest`).
 
 from __future__ import annotations
 
-from typing import Any
-from weakref import WeakKeyDictionary
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,9 +22,6 @@ from symdecouple.numeric.samples.batch import FloatArray
 __all__ = ["energy_range"]
 
 _BOX = 1e9  # multipliers beyond it belong to targets that no signal has
-_KEPT = 256  # answers for the same weights: refused signals of a batch have the same targets as a rule
-
-_KNOWN: WeakKeyDictionary[Columns, dict[Any, tuple[float, float] | None]] = WeakKeyDictionary()
 
 
 def energy_range(
@@ -56,18 +50,7 @@ def energy_range(
     >>> energy_range(pair, 1, np.array([8.0]), np.array([True, True, True]))
     (0.0, inf)
     """
-    count = k if first is None else first
-    key = k, count, held[:count].tobytes(), is_active.tobytes()
-    known = _KNOWN.setdefault(columns, {})
-    if key not in known:
-        if len(known) >= _KEPT:
-            known.clear()
-        known[key] = _programmed(columns, k, held[:count], is_active)
-    return known[key]
-
-
-def _programmed(columns: Columns, k: int, held: FloatArray, is_active: NDArray[np.bool_]
-                ) -> tuple[float, float] | None:
+    held = held[: k if first is None else first]
     if not is_active.any():
         return (0.0, 0.0) if not np.any(held) else None
     free = dependence_of(columns, is_active).independent[: len(held)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -115,8 +116,10 @@ class Bands(Columns):
 
     Parameters
     ----------
-    responses : array_like ``(M, *half)``
-        Real eigenvalues w_j on the frequencies of `numpy.fft.rfftn`: squared responses ``|H_j|^2`` of energies.
+    responses : array_like ``(M, *half)``, or callable
+        Real eigenvalues w_j on the frequencies of `numpy.fft.rfftn`: squared responses ``|H_j|^2`` of energies. Or what
+        returns them one by one, each ``half``, so that only one of them is there at a time where all are products of
+        lines; it is called again where one is no product.
     shape : tuple of int
         The shape of the signals.
 
@@ -139,36 +142,21 @@ class Bands(Columns):
     [[1.5, 0.25]]
     """
 
-    def __init__(self, responses: ArrayLike, shape: Sequence[int]) -> None:
+    def __init__(self, responses: ArrayLike | Callable[[], Iterable[FloatArray]], shape: Sequence[int]) -> None:
         self.grid = Grid(tuple(int(n) for n in shape))
-        given = np.asarray(responses)
         if not self.grid.shape or min(self.grid.shape) < 1:
             raise InvalidInput(f"a signal has at least one sample along each axis, shape {tuple(shape)} was given")
-        if given.ndim != len(self.grid.shape) + 1 or given.shape[1:] != self.grid.half or not len(given):
-            raise InvalidInput(f"responses of shape {given.shape} were given, (M, *{self.grid.half}) is expected: the "
-                               f"real eigenvalues of M features at the frequencies of rfftn of {self.grid.shape}")
-        self._take(lambda: given)
-
-    @classmethod
-    def of_sheets(cls, sheets: Callable[[], Iterable[FloatArray]], shape: Sequence[int]) -> Bands:
-        """Take the responses one by one, so that only one of them is there at a time, where all are products of lines.
-
-        Parameters
-        ----------
-        sheets : callable
-            Returns the responses, each ``half``; called again where one is no product.
-        shape : tuple of int
-        """
-        bands = cls.__new__(cls)
-        bands.grid = Grid(tuple(int(n) for n in shape))
-        bands._take(sheets)
-        return bands
-
-    def _take(self, sheets: Callable[[], Iterable[NDArray[Any]]]) -> None:
-        half, lines = self.grid.half, None
+        half, lines, sheets = self.grid.half, None, responses
+        if not callable(sheets):
+            given = np.asarray(responses)
+            if given.shape[1:] != half or not len(given):
+                raise InvalidInput(f"responses of shape {given.shape} were given, (M, *{half}) is expected: the real "
+                                   f"eigenvalues of M features at the frequencies of rfftn of {self.grid.shape}")
+            sheets = partial(iter, given)
         if len(half) > 1:
             lines = Lines.of_sheets(_checked(sheet).reshape(-1, half[-1]) for sheet in sheets())
-        first = _stacked(sheets()) if lines is None else lines.outer.reshape(-1, *half[:-1])
+        kind: Any = np.dtype((np.float64, half))
+        first = np.fromiter(map(_checked, sheets()), kind) if lines is None else lines.outer.reshape(-1, *half[:-1])
         self.folded = tuple(axis for axis in range(1, len(half)) if _is_even(first, axis))
         for axis in self.folded:
             first = _first_half(first, axis)
@@ -183,14 +171,9 @@ class Bands(Columns):
     def fold(self, power: FloatArray) -> FloatArray:
         """Add up power ``(R, *half)`` over the frequencies that are not told apart: ``(R, *lattice)``."""
         for axis in self.folded:
-            n = power.shape[axis]
-            kept = _first_half(power, axis).copy()
-            mirrored = [slice(None)] * power.ndim
-            mirrored[axis] = slice(n - 1, n // 2, -1)
-            into = [slice(None)] * power.ndim
-            into[axis] = slice(1, (n - 1) // 2 + 1)
-            kept[tuple(into)] += power[tuple(mirrored)]
-            power = kept
+            n, whole = power.shape[axis], power.swapaxes(0, axis)
+            power = _first_half(power, axis).copy()
+            power.swapaxes(0, axis)[1 : (n + 1) // 2] += whole[: n // 2 : -1]
         return power
 
     def unfold(self, factors: FloatArray) -> FloatArray:
@@ -227,15 +210,6 @@ class Bands(Columns):
         shares, lead = self.lines.shares(parameters), self.lattice[:-1]
         lines = self.lines.inner.reshape(len(self.lines.inner), -1, self.lattice[-1])
         return lambda k: np.asarray(shares @ lines[..., k].reshape(len(lines), -1)).reshape(len(shares), *lead, -1)
-
-
-def _stacked(sheets: Iterable[NDArray[Any]]) -> FloatArray:
-    """Sheets as one array, which grows by one after the other."""
-    whole = np.empty((0,))
-    for count, sheet in enumerate(sheets, 1):
-        whole.resize((count, *sheet.shape), refcheck=False)  # no other array looks into it
-        whole[-1] = _checked(sheet)
-    return whole
 
 
 def _checked(sheet: NDArray[Any]) -> FloatArray:

@@ -13,53 +13,20 @@ does not hold beside the others; nothing is lost, as no signal is made of it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.energies.frequencies import Bands
-from symdecouple.numeric.energies.normalization import Energies
+from symdecouple.numeric.energies.normalization import Energies, EnergyLevel
 from symdecouple.numeric.energies.power_spectrum import Spectrum
 from symdecouple.numeric.energies.problems import EnergyProblems
 from symdecouple.numeric.energies.tilting import solve_scaled
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
-__all__ = ["Returned", "returned"]
+__all__ = ["returned"]
 
 
-@dataclass(frozen=True, slots=True)
-class Returned:
-    """Signals with given decoupled features.
-
-    Attributes
-    ----------
-    values : array (R, N)
-        NaN in refused rows.
-    parameters : array (R, M)
-        a, from the normalized signal to this one.
-    residual : array (R,)
-        Largest distance from a target on the way, as in `EnergyLevel`.
-    depth : array (R,)
-        The smallest amplitude, the root of the power at frequencies that are not told apart, over the largest one, the
-        mean included; silent ones do not count. What is below the rounding of the samples is not in them.
-    growth : array (R,)
-        How many times the rounding of the samples and values that are given is off in this signal, in standard
-        deviations: gains lift what is hardly there, and the rounding with it; values beside the boundary of the cone
-        tell little of their gains.
-    refusals : dict
-        Row to outcome.
-    """
-
-    values: FloatArray
-    parameters: FloatArray
-    residual: FloatArray
-    depth: FloatArray
-    growth: FloatArray
-    refusals: dict[int, Outcome]
-
-
-def returned(energies: Energies, rows: FloatArray, references: FloatArray, values: FloatArray) -> Returned:
+def returned(energies: Energies, rows: FloatArray, references: FloatArray, values: FloatArray) -> EnergyLevel:
     """Return the signals that normalize to the given ones and have these decoupled features.
 
     Parameters
@@ -74,9 +41,9 @@ def returned(energies: Energies, rows: FloatArray, references: FloatArray, value
 
     Returns
     -------
-    Returned
-        Accurate to the rounding of a transform, and of exponents. 2 transforms, and some 6 passes over half of the
-        frequencies a level.
+    EnergyLevel
+        With `depth` and `growth`. Accurate to the rounding of a transform, and of exponents. 2 transforms, and some 6
+        passes over half of the frequencies a level.
 
     Raises
     ------
@@ -119,7 +86,7 @@ def returned(energies: Energies, rows: FloatArray, references: FloatArray, value
     growth[kept] = _gain(bands, parameters[kept], mean) * lifted + moving[kept]
     if mean:
         out += values[:, :1]
-    return Returned(out, parameters, residual, depth, growth, refusals)
+    return EnergyLevel(out, parameters, residual, refusals, depth=depth, growth=growth)
 
 
 def _gain(bands: Bands, parameters: FloatArray, mean: bool) -> FloatArray:

@@ -15,8 +15,8 @@ convergence".
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,27 +34,34 @@ __all__ = ["Energies", "EnergyLevel"]
 
 @dataclass(frozen=True, slots=True)
 class EnergyLevel:
-    """Signals at a level.
+    """Signals at a level, or with given decoupled features (`energies.inverse`).
 
     Attributes
     ----------
     values : array (R, N)
         NaN in refused rows.
     parameters : array (R, M)
-        a; 0 for features that are not imposed.
+        a, from the signals that were given to these; 0 for features that are not imposed.
     residual : array (R,)
         Largest abs(f_j - v_j)/(size + abs(v_j)) of an imposed feature, size the sum of abs(w_j) P.
-    pullback : callable
-        Takes gradients at `values`, (R, N), of functions of them; returns those at the signals, (R, N).
     refusals : dict
         Row to outcome.
+    pullback : callable
+        Of a level: takes gradients at `values`, (R, N), of functions of them; returns those at the signals, (R, N).
+    depth, growth : array (R,)
+        With given decoupled features. The smallest amplitude, the root of the power at frequencies that are not told
+        apart, over the largest one, the mean included; silent ones do not count. And how many times the rounding of the
+        samples and values that are given is off here, in standard deviations: gains lift what is hardly there, and the
+        rounding with it; values beside the boundary of the cone tell little of their gains.
     """
 
     values: FloatArray
     parameters: FloatArray
     residual: FloatArray
-    pullback: Callable[[FloatArray], FloatArray] = field(repr=False)
     refusals: dict[int, Outcome] = field(default_factory=dict)
+    pullback: Any = field(repr=False, default=None)
+    depth: Any = None
+    growth: Any = None
 
 
 class Energies:
@@ -143,7 +150,7 @@ class Energies:
             values += goals[:, :1]
         count = len(rows)
         return EnergyLevel(values, np.zeros((count, len(self.bands))), np.zeros(count),
-                           lambda covectors: covectors - k * covectors.mean(axis=1, keepdims=True))
+                           pullback=lambda covectors: covectors - k * covectors.mean(axis=1, keepdims=True))
 
     def _goals(self, rows: FloatArray, targets: ArrayLike) -> FloatArray:
         if rows.ndim != 2 or rows.shape[1] != self.bands.grid.size:
@@ -199,4 +206,4 @@ def _imposed(task: EnergyProblems, rows: FloatArray, k: int) -> EnergyLevel:
         assert out is not None
         return out
 
-    return EnergyLevel(values, found.parameters, found.residual, pullback, refusals)
+    return EnergyLevel(values, found.parameters, found.residual, refusals, pullback)

@@ -26,7 +26,6 @@ from symdecouple.numeric.samples.matrix import BoolArray
 __all__ = ["Spectrum"]
 
 _MODEST = 128  # exponents of signals whose powers and products are far from the ends of the range of floats
-_HIGHEST = 1022  # exponent of 2
 _TAKEN = 1e-12  # of the power: half of the digits of a signal
 _FAR = 300.0  # exponents of e up to which factors need no unit
 
@@ -166,11 +165,8 @@ def _rounding(size: int) -> float:
 
 
 def _scaled(rows: FloatArray, exponents: NDArray[Any], in_place: bool = False) -> FloatArray:
-    """Return rows times 2^exponents, by products where the power is a float: `ldexp` costs as much as a transform."""
+    """Return rows times 2^exponents."""
     if not exponents.any():
         return rows
-    out = rows if in_place else None
-    if np.abs(exponents).max() <= _HIGHEST:
-        return np.asarray(np.multiply(rows, np.ldexp(1.0, exponents)[:, None], out=out))
     with np.errstate(over="ignore"):  # what is beyond float64 is refused where it is used
-        return np.asarray(np.ldexp(rows, exponents[:, None], out=out))
+        return np.asarray(np.ldexp(rows, exponents[:, None], out=rows if in_place else None))

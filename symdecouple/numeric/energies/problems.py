@@ -7,9 +7,9 @@ in the relative interior of a cone; that is asked only where the iteration does 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,7 +80,6 @@ class EnergyProblems:
     spectrum: Spectrum
     goals: FloatArray
     mean: bool
-    _known: dict[int, Dependence] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def bands(self) -> Bands:
@@ -100,18 +99,15 @@ class EnergyProblems:
         known = np.outer(self.goals[:, 0] ** 2, self.bands.at_zero)
         return self.goals[:, 1:] - known[:, : self.goals.shape[1] - 1]
 
-    def dependence(self, row: int) -> Dependence:
+    def _dependence(self, row: int) -> Dependence:
         """How features depend on each other at the active frequencies of a row."""
-        if row not in self._known:
-            shares = self.spectrum.shares[row]
-            first = self.offset or int(shares[0] == 0)  # of images without their mean, that is all that is silent
-            is_whole = bool(shares[first:].all())
-            self._known[row] = _whole(self.bands, first) if is_whole else dependence_of(self.bands, shares > 0)
-        return self._known[row]
+        shares = self.spectrum.shares[row]
+        first = self.offset or int(shares[0] == 0)  # of images without their mean, that is all that is silent
+        return _whole(self.bands, first) if shares[first:].all() else dependence_of(self.bands, shares > 0)
 
-    def _missing(self, row: int, level: int) -> tuple[int, Outcome] | None:
+    def _missing(self, row: int, known: Dependence, level: int) -> tuple[int, Outcome] | None:
         """The first level up to this one that a row lacks for want of frequencies, and why."""
-        v, known = self.targets[row], self.dependence(row)
+        v = self.targets[row]
         for j in np.flatnonzero(~known.independent[: max(level - self.offset, 0)]):
             c = known.coefficients[j, : len(v)]
             if not abs(v[j] - c @ v) <= _CONSISTENT * (abs(v[j]) + np.abs(c) @ np.abs(v)):
@@ -144,13 +140,14 @@ class EnergyProblems:
         """
         (count, several), m = levels.shape, len(self.bands)
         refusals, first = dict[int, Outcome](), np.full(count, m + self.offset + 1)
+        known = [self._dependence(row) for row in range(count)]
         for row in range(count):
-            if (missing := self._missing(row, int(levels[row, -1]))) is not None:
+            if (missing := self._missing(row, known[row], int(levels[row, -1]))) is not None:
                 first[row], refusals[row] = missing
         there = np.where(levels < first[:, None], levels - self.offset, 0) if refusals else levels - self.offset
         imposed = np.arange(m) < there[..., None]
         for row in range(count):
-            imposed[row] &= self.dependence(row).independent
+            imposed[row] &= known[row].independent
         problems = self._posed(np.arange(count).repeat(several), imposed.reshape(-1, m))
         if start is None and answers(self.bands):
             found = tilt_levels(problems, _SOON)
@@ -249,12 +246,7 @@ def _shaken(found: Tilted, wanted: NDArray[np.bool_], bands: Columns) -> FloatAr
     return np.asarray((bands.largest * some * moved[..., 0]).sum(axis=1) * np.maximum(found.residual, _ROUNDED))
 
 
-_KNOWN: WeakKeyDictionary[Bands, dict[int, Dependence]] = WeakKeyDictionary()
-
-
+@lru_cache(maxsize=8)
 def _whole(bands: Bands, first: int) -> Dependence:
     """How the features depend on each other where all frequencies are active, from the first one on that counts."""
-    known = _KNOWN.setdefault(bands, {})
-    if first not in known:
-        known[first] = dependence_of(bands, slice(first, None))
-    return known[first]
+    return dependence_of(bands, slice(first, None))

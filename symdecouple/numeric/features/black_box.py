@@ -98,16 +98,21 @@ class Oracle:
         moving = np.flatnonzero(np.isfinite(rows).all(axis=1) & np.isfinite(size) & (size > 0))
         given, scale = rows[moving], row_scales(rows[moving])
         along = directions[moving] * (scale / size[moving])[:, None]
-        by_gradients = self.box.gradient is not None
-        noise = np.zeros(len(given)) if by_gradients else self._noise(given, self.values(given))
+        has_gradient = self.box.gradient is not None
+        noise = np.zeros(len(given)) if has_gradient else self._noise(given, self.values(given))
+
+        def slopes(points: FloatArray, which: IntArray, h: float) -> tuple[FloatArray, Any]:
+            if has_gradient:
+                return self.gradients(points)[0], 0.0
+            return self._by_coordinates(points, h * scale[which], noise[which])
 
         def quotient(which: IntArray, h: float) -> tuple[FloatArray, FloatArray]:
-            if by_gradients:
-                return self._of_gradients(given[which], h, along[which])
-            return self._mixed(given[which], h * scale[which], h, along[which], noise[which])
+            (up, noise_up), (down, noise_down) = (
+                slopes(given[which] + sign * h * along[which], which, h) for sign in (1, -1))
+            return _central(up, down, h, given[which] / scale[which, None], np.fmax(noise_up, noise_down))
 
         if len(moving):
-            each, _, _ = extrapolated(quotient, len(given), rows.shape[1], n_steps=5 if by_gradients else 4)
+            each, _, _ = extrapolated(quotient, len(given), rows.shape[1], n_steps=5 if has_gradient else 4)
             found[moving] = each * (size[moving] / scale)[:, None]
         return found
 
@@ -192,10 +197,8 @@ class Oracle:
         along = _direction(rows.shape[1]) * scale[:, None]
 
         def quotient(which: IntArray, h: float) -> tuple[FloatArray, FloatArray]:
-            up, down = (self.values(rows[which] + sign * h * along[which]) for sign in (1, -1))
-            moved = np.abs(rows[which]).max(axis=1) / scale[which]
-            rounding = (np.fmax(noise[which], EPS * np.abs(up)) + EPS * moved * np.abs(up - down) / h) / h
-            return ((up - down) / (2 * h))[:, None], rounding[:, None]
+            up, down = (self.values(rows[which] + sign * h * along[which])[:, None] for sign in (1, -1))
+            return _central(up, down, h, rows[which] / scale[which, None], noise[which, None])
 
         found, doubts, _ = extrapolated(quotient, len(rows), 1)
         slopes = np.vecdot(gradients, along)
@@ -223,23 +226,6 @@ class Oracle:
         width = (rows + steps[:, None]) - (rows - steps[:, None])
         return (up - down) / width, 2 * np.fmax(noise[:, None], EPS * np.abs(up)) / np.abs(width)
 
-    def _mixed(self, rows: FloatArray, steps: FloatArray, h: float, along: FloatArray, noise: FloatArray
-               ) -> tuple[FloatArray, FloatArray]:
-        """Return mixed quotients: by each coordinate, and along one direction."""
-        width = (rows + steps[:, None]) - (rows - steps[:, None])
-        sides = [self._displaced(rows + s * h * along, t * steps) for s in (1, -1) for t in (1, -1)]
-        largest = np.fmax(noise[:, None], EPS * np.max(np.abs(sides), axis=0))
-        moved = np.abs(rows).max(axis=1, keepdims=True) / (steps[:, None] / h)
-        found = (sides[0] - sides[1] - sides[2] + sides[3]) / (2 * h * width)
-        return found, 4 * largest / np.abs(2 * h * width) + EPS / h * moved * np.abs(found)
-
-    def _of_gradients(self, rows: FloatArray, h: float, along: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return central quotients of a gradient that is given, along a direction."""
-        up, down = (self.gradients(rows + s * h * along)[0] for s in (1, -1))
-        found = (up - down) / (2 * h)
-        moved = np.abs(rows).max(axis=1, keepdims=True) / row_scales(rows)[:, None]
-        return found, EPS / h * (np.maximum(np.abs(up), np.abs(down)) + moved * np.abs(found))
-
     def _displaced(self, rows: FloatArray, steps: FloatArray) -> FloatArray:
         """Return the values (R, N) of rows (R, N) with one coordinate after the other moved by the step of its row."""
         n_rows, n = rows.shape
@@ -258,17 +244,13 @@ class Oracle:
         found = np.full((len(rows), *shape), np.nan)
         block = max(1, _CHUNK // max(rows.shape[1], 1)) if self.box.vectorized else 1
         finite = np.flatnonzero(np.isfinite(rows).all(axis=1))
+        waiting = [finite[first : first + block] for first in range(0, len(finite), block)]
         with np.errstate(all="ignore"):
-            for first in range(0, len(finite), block):
-                which = finite[first : first + block]
+            for which in waiting:
                 try:
                     found[which] = self._answers(function, rows[which], shape)
                 except _CallFailed:
-                    for r in which if len(which) > 1 else ():
-                        try:
-                            found[r] = self._answers(function, rows[r : r + 1], shape)[0]
-                        except _CallFailed:
-                            continue
+                    waiting += list(which[:, None]) if len(which) > 1 else []  # one by one
         return found
 
     def _answers(self, function: Callable[[Any], Any], rows: FloatArray, shape: tuple[int, ...]) -> Any:
@@ -276,6 +258,13 @@ class Oracle:
         if self.box.vectorized:
             return _numbers(function, rows, (len(rows), *shape))
         return _numbers(function, rows[0], shape)[None]
+
+
+def _central(up: FloatArray, down: FloatArray, h: float, moved: FloatArray, noise: Any
+             ) -> tuple[FloatArray, FloatArray]:
+    """Return central quotients of numbers (R, K), and what rounding of these and of the points moved, (R, N), does."""
+    found, largest = (up - down) / (2 * h), np.fmax(noise, EPS * np.fmax(np.abs(up), np.abs(down)))
+    return found, (largest + EPS * np.abs(moved).max(axis=1, keepdims=True) * np.abs(found)) / h
 
 
 def _direction(n: int) -> FloatArray:

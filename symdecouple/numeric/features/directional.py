@@ -11,6 +11,7 @@ that of the expressions times the number of directions, where formulas in x alon
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import TypeAlias
 
 from sympy import Add, Dummy, Expr, Symbol, cse, numbered_symbols
@@ -56,38 +57,30 @@ def tangents(exprs: Sequence[Sequence[Expr]], directions: Sequence[Mapping[Symbo
     u*y*exp(x*y)
     """
     parts, reduced = cse([e for group in exprs for e in group], symbols=numbered_symbols("p", cls=Dummy))
-    program, slopes, left = list(parts), _Slopes(), iter(reduced)
+    program, left = list(parts), iter(reduced)
+
+    @cache
+    def slope(part: Expr, symbol: Symbol) -> Expr:
+        """Of a part, named once for all directions."""
+        found = slope_of(part, symbol)
+        if found.args:
+            program.append((Dummy("d", real=True), found))
+        return program[-1][0] if found.args else found
+
+    def along(part: Expr, changing: Mapping[Symbol, Expr]) -> Expr:
+        inside = sorted((s for s in part.free_symbols if s in changing), key=lambda s: s.sort_key())
+        return Add(*(slope(part, s) * changing[s] for s in inside))
+
     rates = []
     for group, direction in zip(exprs, directions, strict=True):
         found, changing = [next(left) for _ in group], dict(direction)
         for name, part in _needed(parts, found):
-            rate = slopes.along(part, changing, program)
+            rate = along(part, changing)
             if rate != 0:
                 changing[name] = Dummy("r", real=True)
                 program.append((changing[name], rate))
-        rates.append([slopes.along(e, changing, program) for e in found])
+        rates.append([along(e, changing) for e in found])
     return program, rates
-
-
-class _Slopes:
-    """Partial derivatives of parts, each named once for all directions."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[Expr, Symbol], Expr] = {}
-
-    def along(self, part: Expr, changing: Mapping[Symbol, Expr], program: Parts) -> Expr:
-        inside = sorted((s for s in part.free_symbols if s in changing), key=lambda s: s.sort_key())
-        return Add(*(self._of(part, s, program) * changing[s] for s in inside))
-
-    def _of(self, part: Expr, symbol: Symbol, program: Parts) -> Expr:
-        if (part, symbol) not in self._known:
-            slope = slope_of(part, symbol)
-            if slope.args:
-                name = Dummy("d", real=True)
-                program.append((name, slope))
-                slope = name
-            self._known[part, symbol] = slope
-        return self._known[part, symbol]
 
 
 def _needed(parts: Parts, exprs: Sequence[Expr]) -> Iterator[tuple[Symbol, Expr]]:

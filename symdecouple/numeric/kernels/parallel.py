@@ -36,12 +36,7 @@ def each(function: Callable[[Item], Made], items: Sequence[Item], threads: int) 
     if min(threads, len(items)) < 2:
         return [function(item) for item in items]
     with ThreadPoolExecutor(min(threads, len(items))) as pool:
-        waiting = [pool.submit(function, item) for item in items]
-        try:
-            return [one.result() for one in waiting]
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+        return list(pool.map(function, items))
 
 
 def share_rows(

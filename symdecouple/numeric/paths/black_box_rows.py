@@ -157,25 +157,20 @@ class BlackBoxPath(NarrowPath):
     answer, or its gradient contradicts its values), "gradient not resolved".
     """
 
+    features: BlackBoxFeatures
+
     def __init__(self, features: Any, *, rtol: float | None = None, max_steps: int = 2000) -> None:
         made = BlackBoxFeatures(features if isinstance(features, FeatureSet) else FeatureSet(features))
         default = _RTOL_OF_GRADIENTS if made.has_gradients else _RTOL_OF_DIFFERENCES
         super().__init__(made, rtol=default if rtol is None else rtol, max_steps=max_steps)
-        self._boxes = made
-
-    def on(self, grid: tuple[int, ...]) -> BlackBoxPath:
-        """As in `NarrowPath`."""
-        other = copy.copy(self)
-        other.features = other._boxes = self._boxes.on(grid)
-        return other
 
     def follow(self, rows: Any, k: int, targets: Any, *, held: Any = None, store: bool = False,
                step_length: FloatArray | None = None) -> Imposed:
         """As in `NarrowPath`; rows at which a black box fails are refused before they move."""
         given, wanted, kept = self._checked(rows, k, targets, held)
         first = copy.copy(self)  # features after the k-th are not asked
-        first.features = first._boxes = self._boxes.first(k)
-        refused = first._boxes.refusals(given)
+        first.features = self.features.first(k)
+        refused = first.features.refusals(given)
         given = given.copy()
         given[list(refused)] = np.nan
         imposed = NarrowPath.follow(first, given, k, wanted, held=kept, store=store)
@@ -190,7 +185,7 @@ class BlackBoxPath(NarrowPath):
                            "give gradient=")
         if reason in ("not attainable", "no convergence"):
             slope = level.slope(end[None], np.ones(1), np.array([i]))
-            if why := self._boxes.trouble(end + np.concatenate([0 * slope, _AHEAD[:, None] * slope])):
+            if why := self.features.trouble(end + np.concatenate([0 * slope, _AHEAD[:, None] * slope])):
                 return replace(said, detail=f"{said.detail}; there {why}")
         return said
 

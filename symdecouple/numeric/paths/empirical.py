@@ -15,7 +15,6 @@ samples or features are rescaled.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
@@ -68,25 +67,27 @@ def empirical_frobenius(features: FeatureSet, samples: Any, *, n_samples: int | 
     >>> verdict.status.name, verdict.holds, verdict.residual
     ('NUMERICAL', True, 0.0)
     """
-    rows = _rows(samples, n_samples)
-    found = _Findings(BlackBoxFeatures(features))
-    end = time.monotonic() + budget
+    rows, boxes = _rows(samples, n_samples), BlackBoxFeatures(features)
+    names, n, end = boxes.names, rows.shape[1], time.monotonic() + budget
+    used, smallest, largest, (i, j), trouble = 0, 1.0, 0.0, (1, 2), ""
     for row in rows:
-        found.look_at(row[None])
+        said, left, distances = _looked_at(boxes, row[None])
+        used, smallest, trouble = used + (not said), min(smallest, left), trouble or said
+        for pair, distance in distances.items():
+            if not distance <= largest:
+                largest, (i, j) = distance, pair
         if time.monotonic() > end:
             break
-    names, n = found.features.names, rows.shape[1]
-    if not found.used:
+    if not used:
         return Verdict("C2", Status.UNDECIDED, names, n, reason=f"none of the {len(rows)} samples could be used: "
-                       f"{found.trouble}")
-    seen = f"{found.used} of {len(rows)} samples"
-    evidence = (f"failed: {found.trouble}",) if found.trouble else ()
-    c1 = Verdict("C1", Status.NUMERICAL, names, n, evidence=evidence, holds=found.smallest > TOLERANCE,
-                 residual=found.smallest, tolerance=TOLERANCE, reason="the residual is the smallest part of a gradient "
+                       f"{trouble}")
+    seen = f"{used} of {len(rows)} samples"
+    evidence = (f"failed: {trouble}",) if trouble else ()
+    c1 = Verdict("C1", Status.NUMERICAL, names, n, evidence=evidence, holds=smallest > TOLERANCE,
+                 residual=smallest, tolerance=TOLERANCE, reason="the residual is the smallest part of a gradient "
                  f"that is orthogonal to those before it, at {seen}: above the tolerance, C1 holds there")
-    i, j = found.pair
     return Verdict("C2", Status.NUMERICAL, names, n, evidence=evidence, independence=c1, vacuous=len(names) >= n,
-                   holds=found.largest <= TOLERANCE, residual=found.largest, tolerance=TOLERANCE,
+                   holds=largest <= TOLERANCE, residual=largest, tolerance=TOLERANCE,
                    reason="a single field is always involutive" if len(names) < 2 else
                    f"largest relative distance of a bracket from the span of the gradients, that of [v{i}, v{j}], at "
                    f"{seen}")
@@ -105,48 +106,24 @@ def _rows(samples: Any, n_samples: int | None) -> FloatArray:
     return given.reshape(-1, given.shape[-1])
 
 
-def _rms(vector: FloatArray) -> float:
-    return float(np.sqrt((vector**2).mean()))
+def _looked_at(features: BlackBoxFeatures, row: FloatArray) -> tuple[str, float, dict[tuple[int, int], float]]:
+    """Why a sample cannot be used; the least part of a gradient off those before it; how far brackets are off all."""
+    refused, count, n = features.refusals(row), len(features), row.shape[1]
+    with np.errstate(all="ignore"):
+        gradients = np.full((1, count, n), np.nan) if refused else features.gradients(row)
+        if not np.isfinite(gradients).all():
+            return refused[0].detail if refused else "a gradient is not finite, or too near those before it", 1.0, {}
+        frame, sizes = Frame.of(gradients), _rms(gradients[0])
+        left = np.where(frame.sound[0], np.diagonal(frame.triangle[0]), 0)
+        weights = np.zeros((count, count, 1, count, n))
+        weights[:, range(count), 0, range(count)] = gradients.swapaxes(0, 1)
+        along = features.curvature(row, weights)  # D_u v_j along u = v_i
+        outside = frame.split(frame.split(along - along.swapaxes(0, 1))[1])[1]  # twice: the first leaves rounding
+        whole = _rms(along) + _rms(along).swapaxes(0, 1) + (np.outer(sizes, sizes) / row_scales(row))[..., None]
+        apart = np.where(whole != 0, _rms(outside) / whole, 0)
+        least = float(np.where(sizes > 0, left / sizes, 0).min())
+    return "", least, {(i + 1, j + 1): float(apart[i, j, 0]) for i, j in combinations(range(count), 2)}
 
 
-@dataclass
-class _Findings:
-    """What was seen at the samples so far."""
-
-    features: BlackBoxFeatures
-    used: int = 0
-    largest: float = 0.0
-    pair: tuple[int, int] = (1, 2)
-    smallest: float = 1.0
-    trouble: str = field(default="")
-
-    def look_at(self, row: FloatArray) -> None:
-        refused = self.features.refusals(row)
-        gradients = np.full((1, len(self.features), row.shape[1]), np.nan)
-        with np.errstate(all="ignore"):
-            if not refused:
-                gradients = self.features.gradients(row)
-            if not np.isfinite(gradients).all():
-                self.trouble = self.trouble or (refused[0].detail if refused else
-                                                "a gradient is not finite, or too near those before it")
-                return
-            self.used += 1
-            frame = Frame.of(gradients)
-            sizes = np.sqrt((gradients[0] ** 2).mean(axis=1))
-            left = np.where(frame.sound[0], np.diagonal(frame.triangle[0]), 0)
-            self.smallest = min(self.smallest, float(np.where(sizes > 0, left / sizes, 0).min()))
-            for i, j in combinations(range(len(self.features)), 2):
-                one, other = self._along(row, gradients, i, j), self._along(row, gradients, j, i)
-                outside = one - other
-                for q in 2 * list(frame.basis[:, 0]):  # twice: the first leaves rounding
-                    outside = outside - q * (q @ outside) / row.shape[1]
-                size = _rms(one) + _rms(other) + float(sizes[i] * sizes[j] / row_scales(row)[0])
-                distance = _rms(outside) / size if size else 0.0
-                if not distance <= self.largest:
-                    self.largest, self.pair = distance, (i + 1, j + 1)
-
-    def _along(self, row: FloatArray, gradients: FloatArray, i: int, j: int) -> FloatArray:
-        """Return D_u v_j along u = v_i."""
-        weights = np.zeros_like(gradients)
-        weights[:, j] = gradients[:, i]
-        return np.asarray(self.features.curvature(row, weights)[0])
+def _rms(vectors: FloatArray) -> FloatArray:
+    return np.asarray(np.sqrt((vectors**2).mean(axis=-1)))

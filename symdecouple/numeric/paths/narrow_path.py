@@ -106,14 +106,13 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One leg of some rows (places in the batch): its steps, the corrections at its end, and which rows were at the
-    target from the beginning. `paths.narrow_path_adjoint` goes back along it."""
+    """One leg of some rows (places in the batch): its steps, and the corrections at its end, those of length 0 of rows
+    that were at the target from the beginning. `paths.narrow_path_adjoint` goes back along it."""
 
     rows: IntArray
     level: Level
     tape: tuple[Step, ...]
     corrections: Corrections
-    resting: IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,13 +259,13 @@ class NarrowPath:
         out.reached[places] = begin
         ends, ending = start.copy(), np.where(finite & ~there & ~critical, int(End.REACHED), int(End.STALLED))
         stops, legs = _stops(begin, targets, sizes[:, -1] * spread)
-        parts = [Part(places, level, (), [], np.flatnonzero(there))]
+        parts = [Part(places, level, (), [(np.flatnonzero(there), start[there])])]
         for leg, stop in enumerate(stops):
             going = np.flatnonzero((ending == End.REACHED) & (legs > leg))
             if not len(going):
                 continue
             part = Part(places, replace(level, targets=stop) if leg == 0 else
-                        Level.of(self.features, out.k, level.held, ends.copy(), stop), (), [], going[:0])
+                        Level.of(self.features, out.k, level.held, ends.copy(), stop), (), [])
             if leg or store or not self.learns:
                 begins = [Start(going)]
             else:

@@ -90,8 +90,6 @@ class _Backwards:
         out = pull_back(self.part.tape, level.slope, self.through_slope, out, self.through_correction)
         gradients = level.features.gradients(level.start, level.k)
         out += (self.at_begin[..., None] * gradients).sum(axis=2) / n
-        resting = self.part.resting
-        out[:, resting] = _at_target(gradients[resting], out[:, resting])
         return out
 
     def through_slope(self, y: FloatArray, s: FloatArray, which: IntArray, covectors: FloatArray) -> FloatArray:
@@ -111,7 +109,7 @@ class _Backwards:
         z = frame.solve(level.wanted(s, which) - level.features.values(y)[:, : level.k])
         b, pulled, across = through_span(level.features, y, frame, z, covectors)
         at_values = y.shape[1] * b
-        at_values[..., -1] *= 1 - s
+        at_values[..., -1] *= np.where(frame.sound[:, -1], 1 - s, np.nan)
         if level.held is not None:
             at_values[..., :-1] = 0
         self.at_begin[:, which] += at_values
@@ -127,14 +125,6 @@ def through_span(
     moved = frame.combined(z)
     weights = a[..., None] * across[:, :, None] - b[..., None] * moved[:, None]
     return b, features.curvature(y, weights), across
-
-
-def _at_target(gradients: FloatArray, covectors: FloatArray) -> FloatArray:
-    """Pull back where nothing moved: along g_k / <g_k, v_k> the target takes the place of f_k."""
-    frame = Frame.of(gradients)
-    shares = np.vecdot(frame.basis[-1], covectors) / gradients.shape[-1]
-    lost = np.where(frame.sound[:, -1], shares / frame.triangle[:, -1, -1], np.nan)
-    return covectors - lost[..., None] * gradients[:, -1]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -213,14 +203,8 @@ def check_gradient(
         with np.errstate(all="ignore"):
             sides = np.array([[float(function(point + h * u)), float(function(point - h * u))] for h in steps])
         results.append(_judged(sides, steps, float(given @ u)))
-    error = max(abs(best - slope) for best, slope, _, _ in results) / size
-    resolution = max(resolved for _, _, resolved, _ in results) / size
-    orders = [order for *_, order in results if np.isfinite(order)]
-    order = min(orders, default=float("nan"))
-    return _verdict(error, resolution, order)
-
-
-def _verdict(error: float, resolution: float, order: float) -> GradientCheck:
+    error, resolution = (max(found) / size for found in list(zip(*results, strict=True))[:2])
+    order = min((order for *_, order in results if np.isfinite(order)), default=float("nan"))
     way = "differences are there at once" if np.isnan(order) else f"differences converge with order {order:.1f}"
     found = f"off by {error:.1e}, resolved to {resolution:.1e}"
     if not resolution <= _ROUGH:
@@ -230,12 +214,12 @@ def _verdict(error: float, resolution: float, order: float) -> GradientCheck:
     return GradientCheck(False, order, error, resolution, f"differs: {way}, {found}")
 
 
-def _judged(sides: FloatArray, steps: FloatArray, slope: float) -> tuple[float, float, float, float]:
-    """Return the extrapolated derivative, the slope given, the accuracy of the former, the order of the approach."""
+def _judged(sides: FloatArray, steps: FloatArray, slope: float) -> tuple[float, float, float]:
+    """Return how far the extrapolated derivative is from a slope, its accuracy, and the order of the approach."""
     plain = (sides[:, 0] - sides[:, 1]) / (2 * steps)
     floor = np.finfo(np.float64).eps * np.abs(sides).max(axis=1) / steps
     best, resolved = map(float, least_moved(plain, floor))
     away = np.abs(plain - slope)
     seen = np.isfinite(away[:-1]) & (away[1:] > 30 * np.maximum(resolved, floor[1:]))
     ratios = np.log2(away[:-1][seen] / away[1:][seen])
-    return best, slope, resolved, float(np.median(ratios[-3:])) if len(ratios) else float("nan")
+    return abs(best - slope), resolved, float(np.median(ratios[-3:])) if len(ratios) else float("nan")

@@ -9,7 +9,7 @@ The solution in float64 is where Newton's method begins (`tilting`), the transfo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -36,6 +36,10 @@ _MEANS = {
 }
 
 
+def _nowhere(covector: Array) -> Any:
+    return covector * mpmath.nan
+
+
 @dataclass(frozen=True, slots=True)
 class PreciseLevel:
     """A signal at a level, or with given decoupled features.
@@ -53,6 +57,8 @@ class PreciseLevel:
     growth : mpf
         Of decoupled features, as in `energies.inverse`: what the rounding of the samples and values that are given has
         become here.
+    pullback : callable
+        Carries a gradient at `values`, (N,), back to the signal; NaN where it has none.
     """
 
     values: Array
@@ -60,12 +66,7 @@ class PreciseLevel:
     error: Any
     outcome: Outcome
     growth: Any = mpmath.nan
-    _back: Any = field(repr=False, default=None)
-
-    def pullback(self, covector: Array) -> Array:
-        """Carry a gradient at `values`, (N,), back to the signal; NaN where it has none."""
-        found: Array = self._back(covector) if self._back else np.full(len(self.values), mpmath.nan, dtype=object)
-        return found
+    pullback: Callable[[Array], Array] = field(repr=False, default=_nowhere)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +149,13 @@ class PreciseEnergies:
         if not len(goals) <= self.size or row.shape != (self.weights.shape[1],):
             raise InvalidInput(f"a signal ({self.weights.shape[1]},) and up to {self.size} targets are expected, got "
                                f"the shape {row.shape} and {len(goals)} targets")
-        return self._level(self._signal(row), goals)
+        if not all(map(mpmath.isfinite, [*goals, *row])):
+            return self._refused(Outcome(False, "not finite", "the signal or a target is not finite"))
+        signal = self._signal(row)
+        problem = self._problem(signal, goals)
+        start, rough = self._start(signal, goals)
+        a, left, outcome = self._solved(problem, len(goals), start, rough)
+        return self._imposed(signal, goals, problem, a, left) if outcome.ok else self._refused(outcome)
 
     def _power(self, transform: Array) -> Array:
         n = len(transform)
@@ -164,14 +171,6 @@ class PreciseEnergies:
         noise = (8 * mpmath.eps) ** 2 * mpmath.log(2 * len(row), 2)
         active = np.array([p > noise * most for p in power], dtype=np.bool_)
         return _Signal(row, transform, power, active)
-
-    def _level(self, signal: _Signal, goals: list[Any]) -> PreciseLevel:
-        if not all(map(mpmath.isfinite, [*goals, *signal.row])):
-            return self._refused(Outcome(False, "not finite", "the signal or a target is not finite"))
-        problem = self._problem(signal, goals)
-        start, rough = self._start(signal, goals)
-        a, left, outcome = self._solved(problem, len(goals), start, rough)
-        return self._imposed(signal, goals, problem, a, left) if outcome.ok else self._refused(outcome)
 
     def _problem(self, signal: _Signal, goals: list[Any], beyond: Array | None = None) -> PreciseProblem:
         """The problem of a level; features after it may have parameters already."""
@@ -189,7 +188,7 @@ class PreciseEnergies:
         """Return a, what is left of a.w, and whether there is a solution; `rough` is what float64 says."""
         reason, a, left = problem.refused() if start is None or not is_near else "", self.half[:0, 0], None
         if not reason:
-            a, left = problem.solved(start, is_near and start is not None)
+            a, left = problem.solved(start)
             if left is None:
                 reason = "no convergence"
             elif problem.distance(a) > mpmath.sqrt(mpmath.eps):  # of features that depend on others
@@ -271,29 +270,21 @@ class PreciseEnergies:
         unit = spread(values)
         off = left * mpmath.sqrt(energy) + rounding
         matrix = problem.matrix(a) * mpmath.mpf(n) ** 2
+        spectrum[:offset] = mpmath.mpc(0)  # no energy moves the mean
 
         def back(covector: Array) -> Array:
             given = forward(covector, self.grid)
-            if not problem.is_independent:
-                return np.full(n, mpmath.nan, dtype=object)
+            at_zero = 0 if goals else given[0]
             inner = [mpmath.fsum(w * (s.real * g.real + s.imag * g.imag) for w, s, g in
-                                 zip(row, spectrum, given, strict=True)) for row in self._moving(len(a))]
-            for row, share in zip(self._moving(len(a)), solved(matrix, inner), strict=True):
+                                 zip(row, spectrum, given, strict=True)) for row in self.weights[: len(a)]]
+            for row, share in zip(self.weights[: len(a)], solved(matrix, inner), strict=True):
                 given = given - spectrum * row * share
             given = given * factors
-            if offset:
-                given[0] = mpmath.mpc(0) if goals else forward(covector, self.grid)[0]
+            given[:offset] = mpmath.mpc(at_zero)
             return inverse(given, self.grid)
 
-        return PreciseLevel(values, residual, off / unit if unit else off, Outcome(True), _back=back)
-
-    def _moving(self, count: int) -> Array:
-        """Eigenvalues of the first features at the frequencies that they move."""
-        rows = self.weights[:count]
-        if self.mean and count:
-            rows = rows.copy()
-            rows[:, 0] = mpmath.mpf(0)
-        return rows
+        return PreciseLevel(values, residual, off / unit if unit else off, Outcome(True),
+                            pullback=back if problem.is_independent else _nowhere)
 
     def _refused(self, outcome: Outcome) -> PreciseLevel:
         return PreciseLevel(np.full(self.weights.shape[1], mpmath.nan, dtype=object), mpmath.nan, mpmath.nan, outcome)

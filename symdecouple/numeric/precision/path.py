@@ -26,7 +26,7 @@ from symdecouple.numeric.precision.collocation import SHRINK, NoSlope, collocate
 
 __all__ = ["PreciseImposed", "Track", "follow_mp", "size", "spread", "working_digits"]
 
-_MOST_STEPS, _MOST_CORRECTIONS = 2000, 12  # a path that takes more leads nowhere; corrections double the digits
+_MOST_STEPS = 2000  # a path that takes more leads nowhere
 _AMISS = 16  # of what is allowed: a longer correction means that the step passed a singularity
 
 
@@ -180,7 +180,7 @@ class _Path:
                 y, s, error = end, mpmath.mpf(1) if s + h == 1 else s + h, error + off
                 points.append((s, y))
             h = h * factor
-        return self._answer([*points[:-1], (s, self._finished(y))], error, steps)
+        return self._answer(points, error, steps)
 
     def _stepped(self, y: Array, s: Any, h: Any) -> tuple[Array | None, Any, Any]:
         """Return the next point, None where the step is too long, its error, and a factor for the next one."""
@@ -202,20 +202,6 @@ class _Path:
 
     def _corrected(self, y: Array, s: Any) -> Array:
         return finite(lambda: self.level.corrected(y[None], np.array([s]), np.zeros(1, dtype=np.intp))[0][0])
-
-    def _finished(self, y: Array) -> Array:
-        """Correct as long as that helps."""
-        gap = self._gap(y)
-        for _ in range(_MOST_CORRECTIONS):
-            try:
-                trial = self._corrected(y, mpmath.mpf(1))
-                new = self._gap(trial)
-            except (NoSlope, ZeroDivisionError):
-                break
-            if not new < gap:
-                break
-            y, gap = trial, new
-        return y
 
     def _gap(self, y: Array) -> Any:
         gaps = [(abs(a - b), abs(b)) for a, b in zip(self.values(y), self.level.goals()[0], strict=True)]

@@ -1,8 +1,7 @@
 """Exponential tilting to any number of digits: the convex function of `tilting`, its minimum by Newton's method.
 
-From a start nearby, a step is computed with as many digits as it can make right: some four times those of the step
-before, as its error is the square of its length and is to be squared again. From elsewhere, steps d are shortened by
-log(1 + m)/m, m = max |d.w|, which lowers the function from anywhere; twice as long ones are tried, and so on.
+From far away, steps d are shortened by log(1 + m)/m, m = max |d.w|, which lowers the function from anywhere; twice as
+long ones are tried, and so on.
 
 That there is no solution is not left to the search: a direction d in float64 (`energies.cone`) becomes one to all
 digits, orthogonal to the w on its face, with d.w <= 0 for all others, and d.v > 0 or d.v = 0.
@@ -25,8 +24,6 @@ __all__ = ["PreciseProblem", "exponentials", "solved"]
 
 _MOST = 300  # iterations, damped ones included
 _NEAR = 0.5  # max |d.w| from which on full steps converge, as in tilting
-_FIRST = 2.0**-26  # how far a start may be off
-_BITS = 30  # more than a step makes right
 _FACE = 1e-4  # d.w below it is none of the face, |d| = |w| = 1: as in `cone`
 
 
@@ -85,23 +82,17 @@ class PreciseProblem:
             return ""
         return "outside the cone" if over(v) > 0 else "" if over(-v) > 0 else "on the boundary of the cone"
 
-    def solved(self, start: Array | None = None, is_near: bool = False) -> tuple[Array, Any]:
+    def solved(self, start: Array | None = None) -> tuple[Array, Any]:
         """Return a, and how far a.w may be from the exact one at most; None for it where no solution is found."""
         a = np.full(len(self.weights), mpmath.mpf(0), dtype=object) if start is None else start
-        if not self.wanted:
-            return a, mpmath.mpf(0)
-        full, least, reach, boost = mpmath.mp.prec, 53, mpmath.mpf(_FIRST if is_near else 1), 1
+        full, boost = mpmath.mp.prec, 1
         for _ in range(_MOST):
             # Far away, frequencies may be told apart by what one has more power than another: matrices nearly singular.
-            bits = 2 * full if reach > _NEAR else max(least, int(min(full, _BITS - 4 * mpmath.log(reach, 2))))
-            with at_bits(bits):
+            with at_bits(2 * full):
                 try:
-                    step, before = self._step(a), reach
+                    step = self._step(a)
                 except ZeroDivisionError:
-                    if bits == 2 * full:
-                        return a, None
-                    least = min(2 * bits, 2 * full)
-                    continue
+                    return a, None
                 reach = self.reach(step)
                 if reach > _NEAR:
                     step = step * mpmath.log1p(reach) / reach
@@ -110,9 +101,6 @@ class PreciseProblem:
             a = a + step
             if reach <= mpmath.ldexp(1, -(full // 2) - 4):
                 return a, self._left(a, reach**2)
-            if before / 4 < reach <= _NEAR:
-                least = min(2 * bits, 2 * full)
-            reach = min(reach, mpmath.mpf(1))
         return a, None
 
     def distance(self, a: Array) -> Any:

@@ -85,18 +85,18 @@ def test_responses_one_by_one(last: str) -> None:
     bank = responses([*kernels()[:3], slanted if last == "odd" else kernels()[4]], shape)
     if last == "no product":
         bank[3] += bank[0]
-    whole, found = Bands(bank, shape), Bands.of_sheets(lambda: iter(bank), shape)
+    whole, found = Bands(bank, shape), Bands(lambda: iter(bank), shape)
     assert (found.columns == whole.columns).all() and found.folded == whole.folded == (() if last == "odd" else (1,))
     np.testing.assert_allclose(found.unfold(found.columns.reshape(-1, *found.lattice)), bank, atol=1e-13)
     with pytest.raises(InvalidInput, match="real and finite"):
-        Bands.of_sheets(lambda: iter(bank * 1j), shape)
+        Bands(lambda: iter(bank * 1j), shape)
 
 
 def test_memory_of_a_long_image() -> None:
     """A transform and some of its powers; the gradients of four energies beside it; a level in its memory."""
     shape = (2048, 2048)
     gains = [[np.abs(np.fft.fft(taps, n)) ** 2 for taps in ([1.0, 1, 1], [1.0, 0, -1])] for n in shape]
-    energies = Energies(Bands.of_sheets(
+    energies = Energies(Bands(
         lambda: (np.outer(a, b[:1025]) for a in gains[0] for b in gains[1]), shape))
     row = RNG.normal(size=(1, 2**22))
     energies.decouple(row, np.ones(4))  # what is made once for all signals
