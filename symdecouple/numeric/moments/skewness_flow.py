@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike
 
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.moments.power_sums import PowerSums, lifted, standardized_entries, weighted_medians
-from symdecouple.numeric.moments.skewness_root import UNRESOLVED, Roots, find_roots
+from symdecouple.numeric.moments.skewness_root import UNRESOLVED, Roots, Turned, find_roots
 from symdecouple.numeric.moments.ties import ties_of
 from symdecouple.numeric.samples.batch import EMPTY, INFINITE, NAN_INPUT, SINGLE, FloatArray, IntArray, SampleMatrix
 
@@ -176,9 +176,10 @@ def _impose(matrix: SampleMatrix, lift: IntArray, target: FloatArray, answer: Sk
         _stand(matrix, np.array(sorted(standing), dtype=np.intp), lift, target, answer)
     moving = movable[np.isnan(answer.residual[movable])]
     moving = moving[~np.isnan(roots.kurtosis[moving])] if len(moving) else moving
-    step = max(1, TILE // matrix.values.shape[1])
-    for start in range(0, len(moving), step):
-        _move(matrix, moving[start : start + step], roots, lift, target, answer)
+    if len(moving):
+        turned, step = Turned.of(matrix, roots, target), max(1, TILE // matrix.values.shape[1])
+        for start in range(0, len(moving), step):
+            _move(matrix, moving[start : start + step], roots, lift, turned, answer)
 
 
 def _stand(matrix: SampleMatrix, which: IntArray, lift: IntArray, target: FloatArray, answer: Skewed) -> None:
@@ -194,15 +195,15 @@ def _stand(matrix: SampleMatrix, which: IntArray, lift: IntArray, target: FloatA
             answer.refusals.pop(i, None)
 
 
-def _move(matrix: SampleMatrix, rows: IntArray, roots: Roots, lift: IntArray, goal: FloatArray, answer: Skewed) -> None:
+def _move(matrix: SampleMatrix, rows: IntArray, roots: Roots, lift: IntArray, turned: Turned, answer: Skewed) -> None:
     """Write values, slopes and residuals of some rows at their roots."""
     is_run = rows[-1] - rows[0] + 1 == len(rows)
     here = slice(int(rows[0]), int(rows[-1]) + 1) if is_run else rows
     values, slope = answer.values[here], answer.slope[here]  # of a run, the very entries of the answer
-    distance = _Bundle.of(matrix, here, roots, goal, lift).carried(values, slope)
+    distance = _Bundle.of(matrix, here, roots, lift, turned).carried(values, slope)
     if not is_run:
         answer.values[here], answer.slope[here] = values, slope
-    answer.residual[rows] = np.abs(distance) / (1 + np.abs(goal[rows]))
+    answer.residual[rows] = np.abs(distance) / (1 + np.abs(turned.target[rows]))
 
 
 # --- rows carried to their roots ---
@@ -222,18 +223,15 @@ class _Bundle:
     weights: FloatArray | None
 
     @classmethod
-    def of(cls, matrix: SampleMatrix, rows: Any, roots: Roots, target: FloatArray, lift: IntArray) -> _Bundle:
+    def of(cls, matrix: SampleMatrix, rows: Any, roots: Roots, lift: IntArray, turned: Turned) -> _Bundle:
         """The rows named, for their roots."""
-        turned = roots.turned[rows]
-        scale = np.ldexp(np.where(turned, -1.0, 1.0), roots.lift[rows])
-        offset = np.where(turned, matrix.high[rows], matrix.low[rows]) * scale
-        wanted = np.where(turned, -target[rows], target[rows])
+        scale, offset, target = (each[rows] for each in turned)
         x = np.asarray(matrix.values[rows], dtype=np.float64)
         weights = None if matrix.weights is None else matrix.weights[rows]
         half = x.shape[1] // 2
         entry = scale * (np.partition(x, half, axis=1)[:, half] if weights is None else weighted_medians(x, weights))
         return cls(x, scale[:, None], offset[:, None], entry[:, None], roots.pole[rows, None],
-                   lift[rows] + roots.lift[rows], wanted, weights)
+                   lift[rows] + roots.lift[rows], target, weights)
 
     def tiles(self) -> Iterator[tuple[slice, FloatArray | None]]:
         """Parts of the entries, with their weights."""

@@ -242,7 +242,7 @@ def _root(row: Any, low: float, high: float, target: float, chunk: Any, work: An
 def _search(
     row: Any, scale: float, offset: float, top: float, pole: float, target: float, chunk: Any, work: Any
 ) -> Any:
-    """`skewness_root._Search.run` for one row; the kurtosis at the root, and its pole."""
+    """`skewness_root._search` for one row; the kurtosis at the root, and its pole."""
     a, lower, upper = work[0], NEAREST, farthest_pole(top)
     if not lower < pole < upper:
         pole = max(_median_of_some(row, scale, offset, chunk), NEAREST)
