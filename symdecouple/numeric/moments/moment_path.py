@@ -50,7 +50,7 @@ from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = [
     "FALLING", "FINE", "GROWN", "REACH", "REDONE", "RESIDUAL", "RTOL", "SETTLED", "SHARP", "TOGETHER",
-    "Course", "Followed", "follow", "refused_beforehand",
+    "Course", "Followed", "follow", "refused_beforehand", "settle",
 ]
 
 RTOL = 1e-10  # local error of a step in standard deviations, estimated large: 1e-9 in moments to order 6, and to spare
@@ -216,7 +216,7 @@ def follow(
         path = replace(path, tape=_sharpened(course, path, growth, ends, tolerance, tape, grown))
         path.ending[list(ends)] = End.OVER
         residual = residuals(course.start, course.goal, weights)
-        residual[moving] = _settle(course, path.values, moving)
+        residual[moving] = settle(course, path.values, moving)
         values = np.array(rows, dtype=np.float64)
         values[moving] = path.values[moving]
         arrived = (path.ending == End.REACHED) & (residual <= RESIDUAL)
@@ -336,8 +336,8 @@ def _sharpened(
     return (*(step for step in kept if len(step.which)), *second)
 
 
-def _settle(course: Course, z: FloatArray, moving: IntArray) -> FloatArray:
-    """Correct the end points in place until their moments are there to rounding; returns the residuals."""
+def settle(course: Course, z: FloatArray, moving: IntArray) -> FloatArray:
+    """Correct the end points of rows in place until their moments are there to rounding; returns the residuals."""
     goal, weights = course.goal[:, moving], taken(course.weights, moving)
     residual = residuals(z[moving], goal, weights)
     for _ in range(_CORRECTIONS):

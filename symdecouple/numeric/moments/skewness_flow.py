@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from symdecouple.errors import InvalidInput, Outcome
-from symdecouple.numeric.moments.power_sums import PowerSums, lifted, standardized_entries, weighted_medians
+from symdecouple.numeric.moments.power_sums import PowerSums, lifted, standardized_entries
 from symdecouple.numeric.moments.skewness_root import UNRESOLVED, Roots, Turned, find_roots
 from symdecouple.numeric.moments.ties import ties_of
 from symdecouple.numeric.samples.batch import EMPTY, INFINITE, NAN_INPUT, SINGLE, FloatArray, IntArray, SampleMatrix
@@ -229,7 +229,7 @@ class _Bundle:
         x = np.asarray(matrix.values[rows], dtype=np.float64)
         weights = None if matrix.weights is None else matrix.weights[rows]
         half = x.shape[1] // 2
-        entry = scale * (np.partition(x, half, axis=1)[:, half] if weights is None else weighted_medians(x, weights))
+        entry = scale * (np.partition(x, half, axis=1)[:, half] if weights is None else roots.near[rows])
         return cls(x, scale[:, None], offset[:, None], entry[:, None], roots.pole[rows, None],
                    lift[rows] + roots.lift[rows], target, weights)
 

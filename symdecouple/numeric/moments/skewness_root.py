@@ -97,7 +97,7 @@ class Roots:
 
     The pole is the distance w > 0 of the pole from the minimum of x 2^lift, or, where `turned`, of -x 2^lift; for t = 0
     it is so far that u = g/(g + w) is straight. `is_there` marks rows whose skewness was the target already, as far as
-    the digits of one pass tell.
+    the digits of one pass tell. `near` is what was subtracted from a row first.
     """
 
     kurtosis: FloatArray
@@ -105,6 +105,7 @@ class Roots:
     lift: NDArray[np.intp]
     turned: NDArray[np.bool_]
     is_there: NDArray[np.bool_]
+    near: FloatArray
 
 
 def find_roots(matrix: SampleMatrix, which: IntArray, target: FloatArray) -> Roots:
@@ -112,9 +113,10 @@ def find_roots(matrix: SampleMatrix, which: IntArray, target: FloatArray) -> Roo
     unit, lift = unit_and_lift(matrix)
     nothing = np.full(len(unit), np.nan)
     nowhere = np.zeros(len(unit), dtype=np.bool_)
-    roots = Roots(nothing, nothing.copy(), unit.copy(), nowhere, nowhere.copy())
-    moments = standardized_moments(matrix.values, which, ORDER, to_unit_range(matrix, unit), matrix.weights)
-    bottom, near = np.ldexp(matrix.low, unit), near_sample(matrix)
+    near = near_sample(matrix)
+    roots = Roots(nothing, nothing.copy(), unit.copy(), nowhere, nowhere.copy(), near)
+    moments = standardized_moments(matrix.values, which, ORDER, to_unit_range(matrix, unit, near), matrix.weights)
+    bottom = np.ldexp(matrix.low, unit)
     top = np.ldexp(matrix.high, unit) - bottom
     height = moments.mean + (np.ldexp(near, unit) - bottom)[which]
     furthest = np.maximum(height, top[which] - height) / moments.deviation
@@ -132,7 +134,7 @@ def find_roots(matrix: SampleMatrix, which: IntArray, target: FloatArray) -> Roo
     if len(left := np.flatnonzero(~accepted)):
         active, guess = which[left], np.where(is_near, distance, np.nan)[left]
         roots.lift[active], roots.pole[active] = lift[active], np.ldexp(guess, (lift - unit)[active])
-        _search(matrix, active, roots, target, near)
+        _search(matrix, active, roots, target)
     return roots
 
 
@@ -157,10 +159,10 @@ class Turned(NamedTuple):
         return cls(scale, np.where(turned, matrix.high, matrix.low) * scale, np.where(turned, -target, target))
 
 
-def _search(matrix: SampleMatrix, which: IntArray, roots: Roots, target: FloatArray, near: FloatArray) -> None:
+def _search(matrix: SampleMatrix, which: IntArray, roots: Roots, target: FloatArray) -> None:
     """Move the poles of these rows to their roots, from guesses where there are some, and write the kurtosis there."""
     (scale, offset, wanted), pole, weights = Turned.of(matrix, roots, target), roots.pole, matrix.weights
-    centre = near * scale
+    centre = roots.near * scale
     middle = centre - offset
     top = np.abs(matrix.high * scale - matrix.low * scale)  # the largest g
     lower, upper = np.full_like(top, NEAREST), farthest_pole(top)

@@ -121,7 +121,7 @@ def _check_shape(given: tuple[int, ...], shape: tuple[int, ...], axes: tuple[int
 def _floats(rows: NDArray[Any]) -> FloatArray:
     if rows.dtype.kind == "f" or (rows.dtype.kind in "iu" and (
             not rows.size or is_exact_in_float64(rows.min(), rows.max()))):
-        return rows.astype(np.float64)
+        return np.asarray(rows, dtype=np.float64)
     return np.array([_in_common_units(row) for row in rows.tolist()], dtype=np.float64).reshape(rows.shape)
 
 
