@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from symdecouple.numeric.moments.hankel import power_means
-from symdecouple.numeric.moments.moment_path import Course, settle
+from symdecouple.numeric.moments.hankel import power_means, settle
+from symdecouple.numeric.moments.moment_path import Course
 from symdecouple.numeric.moments.power_sums import standardized_entries
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
 from symdecouple.numeric.paths.integrate import End, integrate
@@ -169,5 +169,5 @@ def _along(z: FloatArray, shares: FloatArray, u: FloatArray, goal: tuple[float, 
     course = Course(k, start, aim, np.repeat(power_means(z[None], k, shares[None])[k], count), weights)
     path = integrate(course.slope, start, rtol=_RTOL, scale=np.maximum(1.0, np.abs(u).max(axis=1, initial=0.0)))
     rows, good = path.values.copy(), path.ending == End.REACHED
-    settle(course, rows, np.flatnonzero(good))
+    settle(rows, aim, weights)
     return rows, good & np.isfinite(rows).all(axis=1)

@@ -224,12 +224,9 @@ def _from_exact(
         low, high, spans = rows == least[:, None], rows == most[:, None], spans_of(least, most)
         is_even = present.all(axis=1) & (weights.min(axis=1) == weights.max(axis=1))
         known = rows if present.all() else np.where(present, rows, least[:, None])
-        narrow = odd & ~missing.any(axis=1) & (spans <= _EXACT_SPAN)  # any integer will do, without a search
-        values[narrow] = known[narrow] - least[narrow, None]
-        wide = odd & ~narrow & ~missing.any(axis=1) & is_even & (spans < _INT64_SPAN)
-        if wide.any():
-            values[wide] = shifted_integers(known[wide])[0]
-        odd &= ~(narrow | wide)
+        quick = odd & ~missing.any(axis=1) & ((spans <= _EXACT_SPAN) | (is_even & (spans < _INT64_SPAN)))
+        values[quick] = shifted_integers(known[quick])[0]
+        odd &= ~quick
     for i in np.flatnonzero(odd).tolist():
         values[i], missing[i], low[i], high[i], lifts[i] = _exact_row(rows[i], weights[i], present[i])
     return values, missing, (low, high), lifts
