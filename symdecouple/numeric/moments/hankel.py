@@ -31,7 +31,7 @@ from symdecouple.numeric.samples.batch import FloatArray, IntArray
 __all__ = [
     "NOISE", "RESIDUAL", "SETTLED", "Basis", "Weights", "correct", "free_direction",
     "free_direction_with_basis", "hankel_norms", "mean_of_product", "orthogonal_basis",
-    "power_means", "residuals", "settle", "steepness", "taken", "weighted",
+    "power_means", "residuals", "settle", "steepness", "stieltjes", "taken", "weighted",
 ]
 
 Weights: TypeAlias = FloatArray | None
@@ -156,7 +156,7 @@ def _free(
     values = _horner([i * c for i, c in enumerate(coefficients)][1:] if order else coefficients, y)
     poor, basis = factors.poor(), None
     if len(poor):
-        basis, values[poor] = _stieltjes(y[poor], k, taken(weights, poor))
+        basis, values[poor] = stieltjes(y[poor], k, taken(weights, poor))
         norm[poor] = basis.norm[-1]
         if order:
             values[poor] = np.einsum("jr,jrn->rn", basis.derivatives()[-1], basis.polynomials(y[poor]))
@@ -168,7 +168,7 @@ def orthogonal_basis(y: FloatArray, k: int, weights: Weights = None) -> tuple[Ba
     means = power_means(y, 2 * k - 2, weights)
     factors = _Factors.of(means, k)
     poor = factors.poor()
-    better = _stieltjes(y[poor], k, taken(weights, poor))[0] if len(poor) else None
+    better = stieltjes(y[poor], k, taken(weights, poor))[0] if len(poor) else None
     return factors.basis(len(y), (poor, better)), means
 
 
@@ -306,7 +306,7 @@ def _horner(coefficients: Sequence[Any], y: FloatArray) -> FloatArray:
     return value
 
 
-def _stieltjes(y: FloatArray, k: int, weights: Weights) -> tuple[Basis, FloatArray]:
+def stieltjes(y: FloatArray, k: int, weights: Weights) -> tuple[Basis, FloatArray]:
     """The recurrence, a pass for each degree, and p_(k-1)(y)."""
     basis = Basis(np.empty((2 * k - 1, len(y))))
     before, now = np.zeros_like(y), np.ones_like(y)
