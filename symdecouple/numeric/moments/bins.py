@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput
+from symdecouple.numeric.moments.hankel import stieltjes
 from symdecouple.numeric.moments.power_sums import PowerSums
 from symdecouple.numeric.moments.skewness_root import find_roots
 from symdecouple.numeric.samples.batch import FloatArray, IntArray, SampleMatrix
@@ -241,22 +242,11 @@ def gauss_nodes(sums: FloatArray) -> tuple[FloatArray, FloatArray]:
     table[:, 1:] *= 2
     total = sums[0]
     shares = (sums / total).T @ table.T / (2 * count)
-    n_bins = len(total)
-    matrix = np.zeros((n_bins, count, count))
-    now, before, norm_before = np.ones_like(shares), np.zeros_like(shares), np.ones(n_bins)
-    is_left = np.ones(n_bins, dtype=np.bool_)
-    for j in range(count):
-        heavy = shares * now * now
-        norm = heavy.sum(axis=1)
-        is_left &= norm > _NOISE
-        norm = np.where(is_left, norm, 1.0)
-        ratio = np.where(is_left, norm / norm_before, 0.0)
-        centre = np.where(is_left, np.clip(heavy @ points / norm, -_AWAY, _AWAY), 0.0)
-        matrix[:, j, j] = centre
-        if j:
-            matrix[:, j, j - 1] = matrix[:, j - 1, j] = np.sqrt(ratio)
-        now, before = (points - centre[:, None]) * now - ratio[:, None] * before, now
-        norm_before = norm
+    basis = stieltjes(np.tile(points, (len(shares), 1)), count + 1, shares)[0]
+    is_left = np.logical_and.accumulate(basis.norm[:-1] > _NOISE)
+    matrix, j = np.zeros((len(shares), count, count)), np.arange(count)
+    matrix[:, j, j] = np.where(is_left, np.clip(basis.centre, -_AWAY, _AWAY), 0.0).T
+    matrix[:, j[1:], j[:-1]] = np.sqrt(np.where(is_left, basis.ratio, 0.0))[1:].T  # the lower half is looked at
     places, vectors = np.linalg.eigh(matrix)
     weights = vectors[:, 0] ** 2
     weights[weights < _LIGHT] = 0.0

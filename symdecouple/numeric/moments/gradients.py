@@ -23,7 +23,7 @@ from symdecouple.numeric.moments.hankel import Weights, orthogonal_basis
 from symdecouple.numeric.moments.levels import Ladder, climb
 from symdecouple.numeric.moments.long_rows import FROM_ENTRIES, LongRow
 from symdecouple.numeric.moments.moment_path import TOGETHER
-from symdecouple.numeric.moments.moment_path_adjoint import project, pullback
+from symdecouple.numeric.moments.moment_path_adjoint import project, project_influence, pullback
 from symdecouple.numeric.moments.power_sums import (
     ZERO_VARIANCE,
     centred_rows,
@@ -33,7 +33,7 @@ from symdecouple.numeric.moments.power_sums import (
 )
 from symdecouple.numeric.samples.batch import FloatArray, SampleMatrix
 
-__all__ = ["Gradients", "project", "pullback", "standardized_gradients"]
+__all__ = ["Gradients", "down_to_three", "project", "pullback", "standardized_gradients"]
 
 _RESOLVED = np.array([[1e-10], [1e-20]])  # D_2/h_4 and D_3/h_6 at level 3: the skewness leaves 1e-15/D_2 open, p_3
 # is rounded by 1e-16
@@ -144,23 +144,43 @@ def _above_three(
 ) -> tuple[Ladder, dict[int, Outcome], FloatArray]:
     """Samples at their levels, the refusals, and derivatives of orders 4..order, (order - 3, R, N)."""
     ladder = climb(rows, order, goal, weights=share, store=True, with_slope=True)
+    found = down_to_three(ladder, share)
     assert ladder.skew is not None
-    z, found = ladder.skew.values, np.full((order - 3, *rows.shape), np.nan)
-    np.multiply(z, z, out=found[0])
-    found[0] *= z
-    found[0] *= 4
-    for k, which, followed in ladder.levels:  # the covector of order k + 1 lives at level k
-        found[k - 3, which] = (k + 1) * power(followed.values, k)
-    for k, which, followed in reversed(ladder.levels):
-        if len(which):
-            found[k - 3 :, which] = pullback(followed, found[k - 3 :, which])
-    project(z, found, 3, share, out=found)
     found *= ladder.skew.slope
     lost = _unresolved(rows, ladder, share)
     found[:, list(lost)] = np.nan
     two = [i for i, outcome in lost.items() if outcome is _CRITICAL and i not in ladder.skew.refusals]
     found[0, two] = 0  # the least value that order 4 has beside this skewness
     return ladder, {i: o for i, o in lost.items() if order > 4 or o is not _CRITICAL} | ladder.refusals, found
+
+
+def down_to_three(ladder: Ladder, share: Weights, psi: FloatArray | None = None) -> FloatArray:
+    """Derivatives of orders 4..order at level 3, (order - 3, R, N), without their part along moments 1..3.
+
+    Influence functions, up to constants, are written to `psi` of this shape.
+    """
+    assert ladder.skew is not None
+    z = ladder.skew.values
+    found = np.full((len(ladder.moments) - 4, *z.shape), np.nan)
+    np.multiply(z, z, out=found[0])
+    found[0] *= z
+    if psi is not None:
+        np.multiply(found[0], z, out=psi[0])
+    found[0] *= 4
+    for k, which, followed in ladder.levels:  # the covector of order k + 1 lives at level k
+        found[k - 3, which] = (k + 1) * power(followed.values, k)
+        if psi is not None:
+            psi[k - 3, which] = power(followed.values, k + 1)
+    for k, which, followed in reversed(ladder.levels):
+        if len(which):
+            above = None if psi is None else psi[k - 3 :, which]
+            found[k - 3 :, which] = pullback(followed, found[k - 3 :, which], above)
+            if psi is not None:
+                psi[k - 3 :, which] = above
+    if psi is None:
+        return project(z, found, 3, share, out=found)
+    found, psi[:] = project_influence(z, found, psi, 3, share)
+    return found
 
 
 def _unresolved(rows: FloatArray, ladder: Ladder, share: Weights) -> dict[int, Outcome]:

@@ -18,7 +18,7 @@ computed entry by entry, so that equal entries stay equal.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
@@ -31,7 +31,7 @@ from symdecouple.numeric.samples.batch import FloatArray, IntArray
 __all__ = [
     "NOISE", "RESIDUAL", "SETTLED", "Basis", "Weights", "correct", "free_direction",
     "free_direction_with_basis", "hankel_norms", "mean_of_product", "orthogonal_basis",
-    "power_means", "residuals", "steepness", "taken", "weighted",
+    "power_means", "residuals", "settle", "steepness", "stieltjes", "taken", "weighted",
 ]
 
 Weights: TypeAlias = FloatArray | None
@@ -39,6 +39,8 @@ Weights: TypeAlias = FloatArray | None
 RESIDUAL = 2e-14  # of a moment, relative to Mean|z|^j: what counts as there
 SETTLED = 5e-15  # no further correction: sums of a thousand entries round by as much
 NOISE = 2.0**-48  # 4e-15 of Mean|z|^j: a gap from a goal that is left alone
+_CORRECTIONS = 4  # at an end; a path leaves 1e-11, of which two leave nothing
+_FAR = 1e-3  # gap beyond which Newton's method may fail
 _BLOCK = 8192  # products summed at a time: short sums round less, and powers of long rows need no memory
 _LOST = 1e-5  # D_(k-1)/h_(2k-2) below which the Hankel matrix leaves fewer than eleven digits
 _NONE: IntArray = np.empty(0, dtype=np.intp)
@@ -154,7 +156,7 @@ def _free(
     values = _horner([i * c for i, c in enumerate(coefficients)][1:] if order else coefficients, y)
     poor, basis = factors.poor(), None
     if len(poor):
-        basis, values[poor] = _stieltjes(y[poor], k, taken(weights, poor))
+        basis, values[poor] = stieltjes(y[poor], k, taken(weights, poor))
         norm[poor] = basis.norm[-1]
         if order:
             values[poor] = np.einsum("jr,jrn->rn", basis.derivatives()[-1], basis.polynomials(y[poor]))
@@ -166,7 +168,7 @@ def orthogonal_basis(y: FloatArray, k: int, weights: Weights = None) -> tuple[Ba
     means = power_means(y, 2 * k - 2, weights)
     factors = _Factors.of(means, k)
     poor = factors.poor()
-    better = _stieltjes(y[poor], k, taken(weights, poor))[0] if len(poor) else None
+    better = stieltjes(y[poor], k, taken(weights, poor))[0] if len(poor) else None
     return factors.basis(len(y), (poor, better)), means
 
 
@@ -185,6 +187,26 @@ def correct(z: FloatArray, goal: FloatArray, weights: Weights = None) -> FloatAr
         step += ((gap[i] / (i + 1) - mean_of_product(power, step)) / basis.norm[i])[:, None] * p
         power = power * z
     return z + step
+
+
+def settle(
+    z: FloatArray, goal: FloatArray, weights: Weights = None, gap_of: Callable[..., FloatArray] | None = None,
+    enough: float = SETTLED,
+) -> FloatArray:
+    """Correct rows in place as long as they come nearer to moments goal (k + 1, R); returns the gaps left."""
+    gap_of = residuals if gap_of is None else gap_of
+    gap, left = gap_of(z, goal, weights), np.arange(len(z))
+    for _ in range(_CORRECTIONS):
+        left = left[(gap[left] > enough) & (gap[left] < _FAR)]
+        if not len(left):
+            break
+        aim, share = goal[:, left], taken(weights, left)
+        moved = correct(z[left], aim, share)
+        after = gap_of(moved, aim, share)
+        better = after < gap[left]
+        left = left[better]
+        z[left], gap[left] = moved[better], after[better]
+    return gap
 
 
 def residuals(z: FloatArray, goal: FloatArray, weights: Weights = None) -> FloatArray:
@@ -284,7 +306,7 @@ def _horner(coefficients: Sequence[Any], y: FloatArray) -> FloatArray:
     return value
 
 
-def _stieltjes(y: FloatArray, k: int, weights: Weights) -> tuple[Basis, FloatArray]:
+def stieltjes(y: FloatArray, k: int, weights: Weights) -> tuple[Basis, FloatArray]:
     """The recurrence, a pass for each degree, and p_(k-1)(y)."""
     basis = Basis(np.empty((2 * k - 1, len(y))))
     before, now = np.zeros_like(y), np.ones_like(y)

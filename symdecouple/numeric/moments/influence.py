@@ -8,7 +8,7 @@ for N independent values of the law P. With z standardized and g its skewness,
 .. math:: \psi_1 = \sigma z, \qquad \psi_2 = \sigma^2 (z^2 - 1), \qquad \psi_3 = z^3 - 3 z - \tfrac32 g (z^2 - 1) - g
 
 The decoupled moment of order k is z^k - Mean(z^k) at level k - 1. From there each level takes the function back to the
-one below: a narrow path by the adjoint of its steps (`moment_path_adjoint.influence_before`), and level 3 by taking off
+one below: a narrow path by the adjoint of its steps (`moment_path_adjoint`), and level 3 by taking off
 the part that its own flows set,
 
 .. math:: \psi = \varphi - q - \mathrm{Mean}(\varphi - q), \qquad
@@ -27,11 +27,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import Outcome
+from symdecouple.numeric.moments.gradients import down_to_three
 from symdecouple.numeric.moments.hankel import Weights
 from symdecouple.numeric.moments.levels import Ladder, climb
 from symdecouple.numeric.moments.long_rows import FROM_ENTRIES, LongRow
 from symdecouple.numeric.moments.moment_path import TOGETHER
-from symdecouple.numeric.moments.moment_path_adjoint import influence_before, project_influence
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, mean_power, place_and_scale, standardized_entries
 from symdecouple.numeric.samples.batch import FloatArray, SampleMatrix
 
@@ -134,15 +134,7 @@ def _fill_long(row: FloatArray, order: int, goal: Sequence[float], values: Float
 def _at_level_three(ladder: Ladder, weights: Weights) -> FloatArray:
     """Influence functions (order - 3, R, N) of moments 4..order at samples of level 3."""
     assert ladder.skew is not None
-    order, z = len(ladder.moments) - 1, ladder.skew.values
-    slopes, psi = np.full((order - 3, *z.shape), np.nan), np.full((order - 3, *z.shape), np.nan)
-    slopes[0], psi[0] = 4 * z**3, z**4
-    for k, which, followed in ladder.levels:
-        slopes[k - 3, which], psi[k - 3, which] = (k + 1) * followed.values**k, followed.values ** (k + 1)
-    for k, which, followed in reversed(ladder.levels):
-        if len(which):
-            slopes[k - 3 :, which], psi[k - 3 :, which] = influence_before(
-                followed, slopes[k - 3 :, which], psi[k - 3 :, which])
-    _, psi = project_influence(z, slopes, psi, 3, weights)
+    psi = np.full((len(ladder.moments) - 4, *ladder.skew.values.shape), np.nan)
+    down_to_three(ladder, weights, psi)
     psi -= (psi.mean(axis=-1) if weights is None else np.vecdot(psi, weights))[..., None]
     return psi

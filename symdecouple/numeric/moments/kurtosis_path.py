@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from symdecouple.numeric.moments.hankel import Weights, correct, taken
+from symdecouple.numeric.moments.hankel import Weights, settle, taken
 from symdecouple.numeric.moments.kurtosis_ends import ThreeValued
 from symdecouple.numeric.moments.power_sums import mean_power, standardized_entries
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
@@ -27,7 +27,6 @@ from symdecouple.numeric.samples.batch import FloatArray, IntArray
 __all__ = ["EXACT", "between_ends", "settled", "statistics_gap"]
 
 EXACT = 1e-13  # of a statistic, beside max(1, its value): what counts as met
-_NEWTON = 8  # steps, which double the digits: two or three from near by
 _ROOM = 0.25  # epsilon to the distance from the nearer end, as a share of the range
 _TRIED, _LESS = 10, 0.25  # values of epsilon, each a quarter of the one before
 _HALVINGS = 24  # Newton's steps do the rest
@@ -60,7 +59,7 @@ def between_ends(
         is_between = (below < 0) & (above > 0)
         here = left[is_between]
         if len(here):
-            values[here] = settled(_at_zero(at, here), goal[:, here], taken(share, here))
+            values[here] = _at_zero(at, here)
         left = left[~is_between]
         if not len(left):
             break
@@ -79,18 +78,8 @@ def _at_zero(at: Curve, which: IntArray) -> FloatArray:
 
 
 def settled(z: FloatArray, goal: FloatArray, share: Weights) -> FloatArray:
-    """Rows after Newton's steps towards moments goal (k + 1, R), as long as these bring the statistics nearer."""
-    gap, left = statistics_gap(z, goal, share), np.arange(len(z))
-    for _ in range(_NEWTON):
-        left = left[gap[left] > EXACT / 16]
-        if not len(left):
-            break
-        moved = correct(z[left], goal[:, left], taken(share, left))
-        after = statistics_gap(moved, goal[:, left], taken(share, left))
-        better = (after < gap[left]) & (np.diff(moved, axis=1) >= -EXACT).all(axis=1)
-        z[left[better]], gap[left[better]] = moved[better], after[better]
-        left = left[better]
-    return z
+    """Correct rows in place; returns how far their statistics are from moments goal (k + 1, R)."""
+    return settle(z, goal, share, statistics_gap, EXACT / 16)
 
 
 def statistics_gap(z: FloatArray, goal: FloatArray, share: Weights = None) -> FloatArray:

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from math import comb, factorial, isfinite
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ from symdecouple.numeric.moments.skewness_kernel import compiled_impose_skewness
 from symdecouple.numeric.moments.skewness_root import find_roots
 from symdecouple.numeric.moments.ties import has_merged, unreachable_as_given
 from symdecouple.numeric.samples.batch import FloatArray, IntArray, RowValues, SampleMatrix
+from symdecouple.numeric.samples.matrix import taken
 
 __all__ = [
     "HIGHEST",
@@ -47,8 +48,6 @@ __all__ = [
     "standardized_reference",
     "standardized_rows",
 ]
-
-Real = TypeVar("Real", bound=np.floating[Any])
 
 _BINNED = {False: 2**12, True: 2**17}  # entries from which on rows are binned: from there paths of entries, in NumPy or
 # compiled, are rarely faster, and up to eighty times slower
@@ -152,7 +151,7 @@ def climb(
     quick = CompiledLevels(skew.values, goal[:order], ladder.moments, grown) if compiled else None
     allowed, surely = np.log([ALLOWED.get(), SURELY * ALLOWED.get()]).tolist()
     which, again = np.array([i for i in range(len(rows)) if i not in skew.refusals], dtype=np.intp), list[int]()
-    z, share = _taken(skew.values, which), None if weights is None else weights[which]
+    z, share = taken(skew.values, which), None if weights is None else taken(weights, which)
     share = None if share is None else share / share.sum(axis=1)[:, None]
     for k in range(4, order + 1):
         if not len(which):
@@ -182,7 +181,7 @@ def climb(
         which = np.setdiff1d(which, careful[list(moved.refusals)])
         if quick is None:
             kept = np.delete(np.arange(len(z)), list(moved.refusals))
-            z, share = _taken(moved.values, kept), None if share is None else share[kept]
+            z, share = taken(moved.values, kept), None if share is None else share[kept]
         else:
             skew.values[careful] = moved.values
     if again:
@@ -224,8 +223,8 @@ def standardized_rows(
         which = np.array([i for i in which.tolist() if not _fill_binned(matrix, i, order, goal, values, refusals)],
                          dtype=np.intp)
     if len(which):
-        weights = None if matrix.weights is None else _taken(matrix.weights, which)
-        ladder = climb(_taken(matrix.values, which), order, goal, weights=weights,
+        weights = None if matrix.weights is None else taken(matrix.weights, which)
+        ladder = climb(taken(matrix.values, which), order, goal, weights=weights,
                        compiled=compiled and weights is None)
         values[which, 3:] = ladder.moments[4:].T
         merged = has_merged(matrix) if is_rounded and ladder.refusals else constant
@@ -256,11 +255,6 @@ def _fill_binned(
     values[i, 3:] = ladder.moments[4:, 0]
     refusals.update((i, outcome) for outcome in ladder.refusals.values())
     return True
-
-
-def _taken(rows: NDArray[Real], which: IntArray) -> NDArray[Real]:
-    """Some rows; all of them as they are."""
-    return rows if len(which) == len(rows) else rows[which]
 
 
 def raw_moments(values: FloatArray, centre: float, unit: float, goal: Sequence[float]) -> FloatArray:

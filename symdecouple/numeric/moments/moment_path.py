@@ -35,11 +35,11 @@ from symdecouple.numeric.moments.hankel import (
     RESIDUAL,
     SETTLED,
     Weights,
-    correct,
     free_direction,
     free_direction_with_basis,
     power_means,
     residuals,
+    settle,
     steepness,
     taken,
 )
@@ -55,8 +55,6 @@ __all__ = [
 
 RTOL = 1e-10  # local error of a step in standard deviations, estimated large: 1e-9 in moments to order 6, and to spare
 FINE = 1e-11  # the same where the path pulls values apart from the start, and where samples are asked for
-_CORRECTIONS = 4  # at an end; the path leaves 1e-11, of which two leave nothing
-_FAR = 1e-3  # gap beyond which Newton's method may fail
 FALLING = 0.7  # a path's growth to that of its first velocity: their logarithms, at least, on samples of many laws
 GROWN = 1e-9  # error of a path, grown, that steps are made for
 REDONE = 4.0  # of that, estimated, beyond which a path is followed again: estimates are ten times the error
@@ -216,9 +214,10 @@ def follow(
         path = replace(path, tape=_sharpened(course, path, growth, ends, tolerance, tape, grown))
         path.ending[list(ends)] = End.OVER
         residual = residuals(course.start, course.goal, weights)
-        residual[moving] = _settle(course, path.values, moving)
-        values = np.array(rows, dtype=np.float64)
-        values[moving] = path.values[moving]
+        ends_of = path.values[moving]
+        residual[moving] = settle(ends_of, course.goal[:, moving], taken(weights, moving))
+        path.values[moving], values = ends_of, np.array(rows, dtype=np.float64)
+        values[moving] = ends_of
         arrived = (path.ending == End.REACHED) & (residual <= RESIDUAL)
         growth[~arrived] = 1
         refusals |= {i: _why(course, path, i) for i in moving[~arrived[moving]].tolist()}
@@ -334,25 +333,6 @@ def _sharpened(
     second = _integrate(course, path, growth, ends, again, finer, bool(tape))
     kept = (step.of(~rough[step.which]) for step in tape)
     return (*(step for step in kept if len(step.which)), *second)
-
-
-def _settle(course: Course, z: FloatArray, moving: IntArray) -> FloatArray:
-    """Correct the end points in place until their moments are there to rounding; returns the residuals."""
-    goal, weights = course.goal[:, moving], taken(course.weights, moving)
-    residual = residuals(z[moving], goal, weights)
-    for _ in range(_CORRECTIONS):
-        left = np.flatnonzero((residual > SETTLED) & (residual < _FAR))
-        if not len(left):
-            break
-        here = moving[left]
-        moved = correct(z[here], goal[:, left], taken(weights, left))
-        after = residuals(moved, goal[:, left], taken(weights, left))
-        better = after < residual[left]
-        z[here[better]] = moved[better]
-        residual[left[better]] = after[better]
-        if not better.any():
-            break
-    return residual
 
 
 def _why(course: Course, path: Path, i: int) -> Outcome:

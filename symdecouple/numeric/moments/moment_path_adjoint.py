@@ -36,42 +36,34 @@ from symdecouple.numeric.moments.ties import is_flat_at_two
 from symdecouple.numeric.paths.integrate import Step, pull_back
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
-__all__ = ["influence_before", "project", "project_influence", "pullback"]
+__all__ = ["project", "project_influence", "pullback"]
 
 _BLOCK = 8192  # products summed at a time, as in `hankel`
 _DEPENDENT = 2.0**-92  # D_2/h_4 of two values: rounding, squared
 _ROUNDING = float(np.finfo(np.float64).eps)
 
 
-def pullback(followed: Followed, covectors: FloatArray) -> FloatArray:
+def pullback(followed: Followed, covectors: FloatArray, psi: FloatArray | None = None) -> FloatArray:
     """Covectors at the end of `moment_path.follow`, with ``store=True``, become covectors at its start.
 
     They are d(anything)/d(values), (R, N) or (c, R, N); of weighted samples, over the weights. The answer has their
     shape: d(anything)/d(rows) along the moments held; NaN in refused rows.
+
+    Covectors may be the derivatives of influence functions whose values at the entries of standardized samples are
+    `psi`, (c, R, N): these go back in place, up to constants, and modulo those of the moments held.
     """
-    course = followed.course
+    course, lost = followed.course, list(followed.refusals)
     given = np.asarray(covectors, dtype=np.float64)
     stacked = given if given.ndim == 3 else given[None]
     with np.errstate(all="ignore"):
-        pulled = project(followed.values, stacked, course.k, course.weights)
-        _through(course, followed.path.tape, pulled)
-    pulled[:, list(followed.refusals)] = np.nan
+        if psi is None:
+            pulled = project(followed.values, stacked, course.k, course.weights)
+        else:
+            pulled, psi[:] = project_influence(followed.values, stacked, psi, course.k, course.weights)
+            psi[:, lost] = np.nan
+        _through(course, followed.path.tape, pulled, psi)
+    pulled[:, lost] = np.nan
     return pulled if given.ndim == 3 else pulled[0]
-
-
-def influence_before(followed: Followed, slopes: FloatArray, psi: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Influence functions at the end of `moment_path.follow`, with ``store=True``, become those at its start.
-
-    Given, and returned, are their derivatives and their values at the entries, (c, R, N), of standardized samples; up
-    to constants, and modulo those of the moments held. NaN in refused rows.
-    """
-    course = followed.course
-    with np.errstate(all="ignore"):
-        free, before = project_influence(followed.values, slopes, psi, course.k, course.weights)
-        _through(course, followed.path.tape, free, before)
-    for found in (free, before):
-        found[:, list(followed.refusals)] = np.nan
-    return free, before
 
 
 def project_influence(

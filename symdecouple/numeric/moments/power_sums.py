@@ -85,7 +85,7 @@ def place_and_scale(matrix: SampleMatrix) -> tuple[FloatArray, FloatArray, Float
     skewness = np.full(len(matrix.low), np.nan)
     if len(varying):
         unit = unit_and_lift(matrix)[0]
-        found = standardized_moments(matrix.values, varying, 3, to_unit_range(matrix, unit), matrix.weights)
+        found = standardized_moments(matrix.values, varying, 3, to_unit_range(matrix, unit, mean), matrix.weights)
         exponent = -unit[varying]
         down = np.where(exponent > 1023, 2, 0)  # a range beyond float64: its ends and its middle are inside
         with np.errstate(all="ignore"):
@@ -138,17 +138,18 @@ def weighted_medians(values: NDArray[np.floating[Any]], weights: FloatArray) -> 
     medians = np.empty(len(values))
     for part in blocks(len(values), values.shape[1]):
         order = values[part].argsort(axis=1)
-        reached = np.take_along_axis(weights[part], order, axis=1).cumsum(axis=1)
-        middle = (2 * reached > reached[:, -1:]).argmax(axis=1)
+        reached = np.take_along_axis(weights[part], order, axis=1)
+        np.cumsum(reached, axis=1, out=reached)
+        middle = (reached > reached[:, -1:] / 2).argmax(axis=1)
         place = np.take_along_axis(order, middle[:, None], axis=1)
         medians[part] = np.take_along_axis(values[part], place, axis=1)[:, 0]
     return medians
 
 
-def to_unit_range(matrix: SampleMatrix, unit: IntArray | None = None) -> BlockMap:
+def to_unit_range(matrix: SampleMatrix, unit: IntArray | None = None, near: FloatArray | None = None) -> BlockMap:
     """x -> (x - c)/2^e, c from `near_sample`, in (-1, 1); the scale goes first, or x - c could overflow."""
     scale = np.ldexp(1.0, unit_and_lift(matrix)[0] if unit is None else unit)
-    near = near_sample(matrix) * scale
+    near = (near_sample(matrix) if near is None else near) * scale
 
     def apply(block: FloatArray, which: IntArray) -> None:
         block *= scale[which, None]

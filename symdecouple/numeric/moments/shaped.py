@@ -113,11 +113,9 @@ class _Sorted:
     def _finish(self, made: Shaped, which: IntArray, goal: FloatArray, margin: FloatArray) -> None:
         """Put rows in order, and look whether their statistics are there, and their values still differ."""
         z, aim, share = made.values[which], goal[:, which], taken(self.share, which)
-        if len(goal) == 4:
-            z = settled(z, aim, share)
+        settled(z, aim, share)
         z = self._in_order(z, which)
-        made.values[which] = z
-        gap = statistics_gap(z, aim, share)
+        made.values[which], gap = z, statistics_gap(z, aim, share)
         met = ((np.diff(z, axis=1) == 0) & (np.diff(self.first[which], axis=1) != 0)).any(axis=1)
         for i in np.flatnonzero(~(gap <= EXACT) | met).tolist():
             row = int(which[i])
@@ -148,17 +146,9 @@ class _Sorted:
         if k == 4:
             self._to_kurtosis(made, which, goal[:, which], margin)
             return
-        made.values[which], refused = self._followed(made.values[which], which, goal[:, which])
-        made.refusals.update((int(which[i]), outcome) for i, outcome in refused.items())
-
-    def _followed(self, z: FloatArray, which: IntArray, goal: FloatArray) -> tuple[FloatArray, dict[int, Outcome]]:
-        """Rows at the end of the narrow path of the last moment, NaN where they do not come there, and why not."""
-        share, k = taken(self.share, which), len(goal) - 1
-        done = follow(z, k, goal[k], held=goal[1:k], weights=share)
-        kept = np.delete(np.arange(len(which)), list(done.refusals))
-        if len(kept):
-            done.values[kept] = settled(done.values[kept], goal[:, kept], taken(share, kept))
-        return done.values, done.refusals
+        done = follow(made.values[which], k, goal[k, which], held=goal[1:k, which], weights=taken(self.share, which))
+        made.values[which] = done.values
+        made.refusals.update((int(which[i]), outcome) for i, outcome in done.refusals.items())
 
     def _to_kurtosis(self, made: Shaped, which: IntArray, goal: FloatArray, margin: FloatArray) -> None:
         """Move rows of skewness goal[3] to kurtosis goal[4], where that is between the ends; note how far from these.
@@ -174,12 +164,13 @@ class _Sorted:
             return
         here, aim, share = which[kept], goal[:, kept], taken(share, kept)
         margin[here] = (np.minimum(goal[4] - low, high - goal[4]) / (high - low))[kept]
-        z, _ = self._followed(made.values[here], here, aim)
-        late = np.flatnonzero(~(statistics_gap(z, aim, share) <= EXACT))
+        z = follow(made.values[here], 4, aim[4], held=aim[1:4], weights=share).values
+        late = np.flatnonzero(~(settled(z, aim, share) <= EXACT))
         if len(late):
             both = ends[0].of(kept[late]), ends[1].of(kept[late])
-            z[late] = between_ends(self.x[here[late]], self.first[here[late]], aim[:, late], both, taken(share, late))
-            gap = statistics_gap(z[late], aim[:, late], taken(share, late))
+            beside = between_ends(self.x[here[late]], self.first[here[late]], aim[:, late], both, taken(share, late))
+            gap = settled(beside, aim[:, late], taken(share, late))
+            z[late] = beside
             for i, apart in zip(late.tolist(), gap.tolist(), strict=True):
                 row, near = int(here[i]), margin[here[i]]
                 if apart <= EXACT:

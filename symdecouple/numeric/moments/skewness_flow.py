@@ -3,7 +3,7 @@
 The orbit of x under mean, variance and skewness is {(a x + b)/(c x + d), increasing, no pole among the samples}
 (Theorem B); on it one sample has mean 0, variance 1 and the wanted skewness (Theorem C). Where the pole must go is
 found by `find_roots`. With g the distance from the minimum of the sample (turned, where its skewness must rise) and w
-that of the pole, z is affine in u = g/(g + w). Values are taken from an entry near the mean of u, c say, without
+that of the pole, z is affine in u = g/(g + w). Values are taken from the median of the sample, x_c, without
 cancellation, whatever w: with h = x - x_c and v = g_c + w,
 
     u - u_c = (w/v)/(1 + v/h) above,  (h/v) w/(g + w) below,        du/dx = w/(g + w)^2.
@@ -25,11 +25,11 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.moments.power_sums import PowerSums, lifted, standardized_entries
-from symdecouple.numeric.moments.skewness_root import UNRESOLVED, Roots, find_roots
+from symdecouple.numeric.moments.skewness_root import UNRESOLVED, Roots, Turned, find_roots
 from symdecouple.numeric.moments.ties import ties_of
 from symdecouple.numeric.samples.batch import EMPTY, INFINITE, NAN_INPUT, SINGLE, FloatArray, IntArray, SampleMatrix
 
@@ -37,11 +37,8 @@ __all__ = ["Quick", "Skewed", "impose_skewness"]
 
 TILE = 2**14  # samples worked on at a time: four arrays of them stay in the cache
 _ROUNDING = 2.0**-49  # 1.8e-15: what rounding does to a skewness, at most, in units of Mean|z|^3
-_POLISH = 4  # steps of the pole at most; the second is seldom better than rounding
 LINEAR = 2.0**-27  # times s max|z| up to which s q is the flow to the last digit
-LOST = 2.0**-20  # Mean(q^2) below which a_4 - a_3^2 - 1 does not hold its digits
-LOOK = 64  # entries looked at for one near the mean
-ASTRAY = 2.0  # deviations between that one and the mean that cost a digit: then all entries are looked at
+LOST = 2.0**-20  # Mean(q^2) below which a_4 - a_3^2 - 1 does not hold its digits: values stay as they are
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,9 +176,10 @@ def _impose(matrix: SampleMatrix, lift: IntArray, target: FloatArray, answer: Sk
         _stand(matrix, np.array(sorted(standing), dtype=np.intp), lift, target, answer)
     moving = movable[np.isnan(answer.residual[movable])]
     moving = moving[~np.isnan(roots.kurtosis[moving])] if len(moving) else moving
-    step = max(1, TILE // matrix.values.shape[1])
-    for start in range(0, len(moving), step):
-        _move(matrix, moving[start : start + step], roots, lift, target, answer)
+    if len(moving):
+        turned, step = Turned.of(matrix, roots, target), max(1, TILE // matrix.values.shape[1])
+        for start in range(0, len(moving), step):
+            _move(matrix, moving[start : start + step], roots, lift, turned, answer)
 
 
 def _stand(matrix: SampleMatrix, which: IntArray, lift: IntArray, target: FloatArray, answer: Skewed) -> None:
@@ -197,70 +195,43 @@ def _stand(matrix: SampleMatrix, which: IntArray, lift: IntArray, target: FloatA
             answer.refusals.pop(i, None)
 
 
-def _move(matrix: SampleMatrix, rows: IntArray, roots: Roots, lift: IntArray, goal: FloatArray, answer: Skewed) -> None:
+def _move(matrix: SampleMatrix, rows: IntArray, roots: Roots, lift: IntArray, turned: Turned, answer: Skewed) -> None:
     """Write values, slopes and residuals of some rows at their roots."""
     is_run = rows[-1] - rows[0] + 1 == len(rows)
     here = slice(int(rows[0]), int(rows[-1]) + 1) if is_run else rows
     values, slope = answer.values[here], answer.slope[here]  # of a run, the very entries of the answer
-    bundle = _Bundle.of(matrix, here, roots, goal, lift)
-    place = bundle.at(roots.pole[rows], values, slope)
-    bundle.polish(place)
-    distance = bundle.put_right(place)
+    distance = _Bundle.of(matrix, here, roots, lift, turned).carried(values, slope)
     if not is_run:
         answer.values[here], answer.slope[here] = values, slope
-    answer.residual[rows] = np.abs(distance) / (1 + np.abs(goal[rows]))
+    answer.residual[rows] = np.abs(distance) / (1 + np.abs(turned.target[rows]))
 
 
 # --- rows carried to their roots ---
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """Rows for one pole each, standardized but for rounding, and how far they are from the target."""
-
-    pole: FloatArray
-    values: FloatArray
-    steepness: FloatArray  # w/(g + w); (R, 0) where slopes are not asked for
-    deviation: FloatArray  # of u
-    moments: FloatArray  # Mean z^k, k = 0..4, in columns
-    time: FloatArray  # of the flow, to the target
-    change: FloatArray  # Newton's step of the pole
-    is_short: NDArray[np.bool_]  # the way left: z + s q is there
-    distance: FloatArray  # skewness - target
-
-    def take(self, rows: IntArray, other: _Place, chosen: NDArray[np.bool_]) -> None:
-        """Replace rows by the chosen ones of another place of them."""
-        for name in self.__slots__:
-            getattr(self, name)[rows] = getattr(other, name)[chosen]
-
-
-@dataclass(frozen=True, slots=True)
 class _Bundle:
-    """A few rows, and the scales that turn them so that the pole lies below; g = x scale - offset."""
+    """A few rows, and the scales that turn them so that the pole lies below; g = x scale - offset, columns (R, 1)."""
 
     x: FloatArray
     scale: FloatArray
     offset: FloatArray
+    entry: FloatArray  # the median, scaled: u of it is at most one deviation from the mean of u
+    pole: FloatArray
     lift: IntArray  # from the units of the sample
     target: FloatArray
     weights: FloatArray | None
 
     @classmethod
-    def of(cls, matrix: SampleMatrix, rows: Any, roots: Roots, target: FloatArray, lift: IntArray) -> _Bundle:
+    def of(cls, matrix: SampleMatrix, rows: Any, roots: Roots, lift: IntArray, turned: Turned) -> _Bundle:
         """The rows named, for their roots."""
-        turned = roots.turned[rows]
-        scale = np.ldexp(np.where(turned, -1.0, 1.0), roots.lift[rows])
-        offset = np.where(turned, matrix.high[rows], matrix.low[rows]) * scale
-        wanted = np.where(turned, -target[rows], target[rows])
+        scale, offset, target = (each[rows] for each in turned)
         x = np.asarray(matrix.values[rows], dtype=np.float64)
         weights = None if matrix.weights is None else matrix.weights[rows]
-        return cls(x, scale[:, None], offset[:, None], lift[rows] + roots.lift[rows], wanted, weights)
-
-    def some(self, rows: IntArray) -> _Bundle:
-        """Fewer of them."""
-        weights = None if self.weights is None else self.weights[rows]
-        x, scale, offset, lift, target = self.x[rows], self.scale[rows], self.offset[rows], self.lift[rows], self.target
-        return _Bundle(x, scale, offset, lift, target[rows], weights)
+        half = x.shape[1] // 2
+        entry = scale * (np.partition(x, half, axis=1)[:, half] if weights is None else roots.near[rows])
+        return cls(x, scale[:, None], offset[:, None], entry[:, None], roots.pole[rows, None],
+                   lift[rows] + roots.lift[rows], target, weights)
 
     def tiles(self) -> Iterator[tuple[slice, FloatArray | None]]:
         """Parts of the entries, with their weights."""
@@ -268,116 +239,58 @@ class _Bundle:
             part = slice(start, start + TILE)
             yield part, None if self.weights is None else self.weights[:, part]
 
-    def at(self, pole: FloatArray, values: FloatArray, steepness: FloatArray) -> _Place:
-        """The rows flowed until the pole is at infinity; values and steepness are written."""
-        n_samples = self.x.shape[1]
-        look = LOOK if self.weights is None else n_samples
-        with np.errstate(all="ignore"):  # 1/0 is what the formula wants; steps where the slope is lost are not taken
-            place, shift = self._from(pole, self._near(pole, look), values, steepness)
-            astray = np.flatnonzero(shift > ASTRAY)
-            if len(astray) and n_samples > look:
-                part = self.some(astray)
-                out = np.empty_like(part.x), np.empty((len(astray), steepness.shape[1]))
-                again, _ = part._from(pole[astray], part._near(pole[astray], n_samples), *out)
-                place.take(astray, again, np.ones(len(astray), dtype=np.bool_))
-        return place
-
-    def _near(self, pole: FloatArray, count: int) -> FloatArray:
-        """x scale of the entry whose u is nearest to the mean of u, among `count` spread over the row."""
-        n_samples = self.x.shape[1]
-        count = min(count, n_samples)
-        taken = self.x[:, np.arange(count) * n_samples // count] * self.scale
-        u = taken - self.offset
-        u /= u + pole[:, None]
-        mean = np.average(u, axis=1, weights=self.weights, keepdims=True)
-        nearest = np.abs(u - mean).argmin(axis=1)
-        entry: FloatArray = np.take_along_axis(taken, nearest[:, None], axis=1)
-        return entry
-
-    def _from(
-        self, pole: FloatArray, entry: FloatArray, values: FloatArray, steepness: FloatArray
-    ) -> tuple[_Place, FloatArray]:
-        """Values from one entry; also how many deviations the mean of u is from that entry."""
-        n_rows, n_samples = self.x.shape
-        w, v = pole[:, None], entry - self.offset + pole[:, None]
-        sums = PowerSums.empty(2, n_rows)
-        for part, weights in self.tiles():
-            p = self.x[:, part] * self.scale
-            h = p - entry
-            p -= self.offset
-            p += w
-            np.divide(w, p, out=p)
-            z = np.maximum(h, 0.0, out=values[:, part])
-            np.divide(v, z, out=z)
-            z += 1.0
-            np.divide(w / v, z, out=z)
-            np.minimum(h, 0.0, out=h)
-            h /= v
-            h *= p
-            z += h
-            if steepness.shape[1]:
-                steepness[:, part] = p
-            sums.update(z, weights)
-        _, shift, square = sums.means()
-        deviation = np.sqrt(square - shift * shift)
-        sums = PowerSums.empty(4, n_rows)
-        for part, weights in self.tiles():
-            z = values[:, part]
-            z -= shift[:, None]
-            z /= deviation[:, None]
-            sums.update(z, weights)
-        moments = sums.means().T
-        _, mean, variance, skewness, kurtosis = moments.T
-        spread = kurtosis - skewness**2 - 1
-        lost = np.flatnonzero(~(spread > LOST))
-        if len(lost):
-            z = values[lost]
-            q = z * z - skewness[lost, None] * z - 1
-            heavy = None if self.weights is None else self.weights[lost]
-            spread[lost] = np.average(q * q, axis=1, weights=heavy)
-        distance = skewness - self.target
-        time = -(distance - 3 * mean + 1.5 * (1 - variance) * skewness) / (3 * spread)
-        centre = (entry - self.offset)[:, 0] / v[:, 0] + shift  # the mean of u
-        change = pole * (time / (deviation + time * (centre - 1)))
-        furthest = (kurtosis * n_samples) ** 0.25 if self.weights is None else np.abs(values).max(axis=1)
-        is_short = np.abs(time) * furthest <= LINEAR
-        place = _Place(pole, values, steepness, deviation, moments, time, change, is_short, distance)
-        return place, np.abs(shift) / deviation
-
-    def polish(self, place: _Place) -> None:
-        """Newton's steps of the pole as long as they bring the skewness nearer, where the way is not short."""
-        for _ in range(_POLISH):
-            pole = place.pole + place.change
-            rows = np.flatnonzero(~place.is_short & (pole > 0) & (pole < np.inf))
-            if not len(rows):
-                break
-            out = np.empty((len(rows), self.x.shape[1])), np.empty((len(rows), place.steepness.shape[1]))
-            other = self.some(rows).at(pole[rows], *out)
-            better = np.abs(other.distance) < np.abs(place.distance[rows])
-            if not better.any():
-                break
-            place.take(rows[better], other, better)
-
-    def put_right(self, place: _Place) -> FloatArray:
-        """Correct the values, turn them back, and return the distance then; steepness becomes slope."""
-        _, mean, variance, skewness, _ = place.moments.T
-        time = np.where(place.is_short, place.time, 0.0)
-        linear = (1 - variance) / 2 - time * skewness
-        turn, sums = np.sign(self.scale), PowerSums.empty(3, len(self.x))
-        with np.errstate(all="ignore"):  # slopes may be beyond float64
-            mantissa, exponent = np.frexp(place.pole)
-            factor = np.ldexp(1 / place.deviation / mantissa, self.lift - exponent)[:, None]
+    def carried(self, values: FloatArray, slope: FloatArray) -> FloatArray:
+        """Flow until the pole is at infinity; values and slopes are written, the distance from the target returned."""
+        v, sums = self.entry - self.offset + self.pole, PowerSums.empty(2, len(self.x))
+        with np.errstate(all="ignore"):  # 1/0 is what the formula wants; slopes may be beyond float64
             for part, weights in self.tiles():
-                z, p = place.values[:, part], place.steepness[:, part]
-                if p.shape[1]:
-                    p *= p * factor
-                    p *= 1 + (linear[:, None] + 2 * time[:, None] * z)
-                h = z * time[:, None]
-                h += linear[:, None]
-                h *= z
-                h -= (mean + time)[:, None]
+                p = self.x[:, part] * self.scale
+                h = p - self.entry
+                p -= self.offset
+                p += self.pole
+                np.divide(self.pole, p, out=p)
+                z = np.maximum(h, 0.0, out=values[:, part])
+                np.divide(v, z, out=z)
+                z += 1.0
+                np.divide(self.pole / v, z, out=z)
+                np.minimum(h, 0.0, out=h)
+                h /= v
+                h *= p
                 z += h
+                if slope.shape[1]:
+                    slope[:, part] = p
                 sums.update(z, weights)
-                z *= turn
+            _, shift, square = sums.means()
+            deviation, sums = np.sqrt(square - shift * shift), PowerSums.empty(4, len(self.x))
+            for part, weights in self.tiles():
+                z = values[:, part]
+                z -= shift[:, None]
+                z /= deviation[:, None]
+                sums.update(z, weights)
+            return self._put_right(values, slope, deviation, sums.means())
+
+    def _put_right(self, values: FloatArray, slope: FloatArray, deviation: FloatArray, moments: FloatArray
+                   ) -> FloatArray:
+        """Correct the values and turn them back; slopes become those of the samples."""
+        _, mean, variance, skewness, kurtosis = moments
+        spread, furthest = kurtosis - skewness**2 - 1, np.maximum(values.max(axis=1), -values.min(axis=1))
+        time = (self.target - skewness + 3 * mean - 1.5 * (1 - variance) * skewness) / (3 * spread)
+        time = np.where((spread > LOST) & (np.abs(time) * furthest <= LINEAR), time, 0.0)
+        linear = (1 - variance) / 2 - time * skewness
+        mantissa, exponent = np.frexp(self.pole[:, 0])
+        steepest = np.ldexp(1 / deviation / mantissa, self.lift - exponent)[:, None]
+        turn, sums = np.sign(self.scale), PowerSums.empty(3, len(self.x))
+        for part, weights in self.tiles():
+            z, p = values[:, part], slope[:, part]
+            if p.shape[1]:
+                p *= p * steepest
+                p *= 1 + (linear[:, None] + 2 * time[:, None] * z)
+            h = z * time[:, None]
+            h += linear[:, None]
+            h *= z
+            h -= (mean + time)[:, None]
+            z += h
+            sums.update(z, weights)
+            z *= turn
         distance: FloatArray = sums.means()[3] - self.target
         return distance

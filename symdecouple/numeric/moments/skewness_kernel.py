@@ -2,8 +2,8 @@
 
 The formulas of the steps are those that NumPy runs (`skewness_series`, `power_sums.standardize`), compiled by
 `kernels.compile`; only the loops over entries are written again. What is not ordinary is handed back to NumPy: rows
-whose ties may keep them from their target, that may be at it already, whose root takes more than `PASSES` looks, whose
-last digits want another step of the pole, without an entry near the mean, or with slopes beyond float64. The kurtosis
+whose ties may keep them from their target, that may be at it already, whose root takes more than `PASSES` looks or
+leaves more than last digits, without an entry near the mean, or with slopes beyond float64. The kurtosis
 agrees with NumPy's to 1e-14, the entries to the accuracy of `impose_skewness`. Rows are shared out over threads.
 
 Sums are those of `CHUNK` entries, and these are added with what rounding takes from them.
@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 from symdecouple.numeric.kernels.compile import Kernels
 from symdecouple.numeric.kernels.parallel import share_rows
 from symdecouple.numeric.moments.power_sums import LIFT, NEAR, PIVOT_SAMPLES, standardize
-from symdecouple.numeric.moments.skewness_flow import ASTRAY, LINEAR, LOOK, LOST, Skewed, impose_skewness
+from symdecouple.numeric.moments.skewness_flow import LINEAR, LOST, Skewed, impose_skewness
 from symdecouple.numeric.moments.skewness_root import (
     COLLAPSED,
     PATIENCE,
@@ -52,6 +52,8 @@ __all__ = [
 
 CHUNK = 256  # entries summed at a time: 2 KiB, and short sums
 PASSES = 24  # looks at a row, at most
+_LOOK = 64  # entries looked at for one near the mean
+_ASTRAY = 2.0  # deviations between that one and the mean that cost a digit
 _HUGE = 2.0**1000  # beyond, low and high are brought down before they are subtracted
 _WIDENED = 2**20  # elements of 32 bits or less that are widened at once, at most
 
@@ -175,7 +177,7 @@ def flow_rows(which: Any, values: Any, given: Any, moved: Any, slope: Any, resid
             s2 += a2
         shift = s1 / n
         deviation = np.sqrt(s2 / n - shift * shift)
-        if not abs(shift) <= ASTRAY * deviation:
+        if not abs(shift) <= _ASTRAY * deviation:
             continue
         s1 = s2 = s3 = s4 = 0.0
         for first in range(0, n, CHUNK):
@@ -204,7 +206,7 @@ def flow_rows(which: Any, values: Any, given: Any, moved: Any, slope: Any, resid
                 p = slope[i][first : first + CHUNK]
                 for j in range(len(z)):  # steepness becomes slope
                     p[j] = (p[j] * steepest) * p[j] * (1.0 + (linear + 2.0 * time * z[j]))
-            for j in range(len(z)):  # add s z^2 + b z - c, as `put_right` there
+            for j in range(len(z)):  # add s z^2 + b z - c, as `_put_right` there
                 v = z[j]
                 z[j] = sign * (v + ((v * time + linear) * v - constant))
             third += _four(z)[2]
@@ -240,7 +242,7 @@ def _root(row: Any, low: float, high: float, target: float, chunk: Any, work: An
 def _search(
     row: Any, scale: float, offset: float, top: float, pole: float, target: float, chunk: Any, work: Any
 ) -> Any:
-    """`skewness_root._Search.run` for one row; the kurtosis at the root, and its pole."""
+    """`skewness_root._search` for one row; the kurtosis at the root, and its pole."""
     a, lower, upper = work[0], NEAREST, farthest_pole(top)
     if not lower < pole < upper:
         pole = max(_median_of_some(row, scale, offset, chunk), NEAREST)
@@ -367,7 +369,7 @@ def _median_of_some(row: Any, scale: float, offset: float, chunk: Any) -> Any:
 
 def _near(row: Any, scale: float, offset: float, pole: float, chunk: Any) -> Any:
     """x scale of the entry whose u = g/(g + w) is nearest to the mean of u, among some that are spread over the row."""
-    count = min(LOOK, len(row))
+    count = min(_LOOK, len(row))
     u, y = chunk[:count], chunk[count : 2 * count]
     for i in range(count):
         y[i] = row[i * len(row) // count] * scale

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +54,7 @@ from symdecouple.numeric.moments.skewness_series import (
 from symdecouple.numeric.moments.ties import ties_of
 from symdecouple.numeric.samples.batch import FloatArray, IntArray, RowValues, SampleMatrix
 
-__all__ = ["Roots", "find_roots", "orthokurtosis_rows"]
+__all__ = ["Roots", "Turned", "find_roots", "orthokurtosis_rows"]
 
 STRAIGHT = 2.0**80  # a pole at this distance does not bend a sample of range 1: g + w rounds to w
 PATIENCE = 8  # every eighth pass takes no proposal but a stride
@@ -97,7 +97,7 @@ class Roots:
 
     The pole is the distance w > 0 of the pole from the minimum of x 2^lift, or, where `turned`, of -x 2^lift; for t = 0
     it is so far that u = g/(g + w) is straight. `is_there` marks rows whose skewness was the target already, as far as
-    the digits of one pass tell.
+    the digits of one pass tell. `near` is what was subtracted from a row first.
     """
 
     kurtosis: FloatArray
@@ -105,6 +105,7 @@ class Roots:
     lift: NDArray[np.intp]
     turned: NDArray[np.bool_]
     is_there: NDArray[np.bool_]
+    near: FloatArray
 
 
 def find_roots(matrix: SampleMatrix, which: IntArray, target: FloatArray) -> Roots:
@@ -112,9 +113,10 @@ def find_roots(matrix: SampleMatrix, which: IntArray, target: FloatArray) -> Roo
     unit, lift = unit_and_lift(matrix)
     nothing = np.full(len(unit), np.nan)
     nowhere = np.zeros(len(unit), dtype=np.bool_)
-    roots = Roots(nothing, nothing.copy(), unit.copy(), nowhere, nowhere.copy())
-    moments = standardized_moments(matrix.values, which, ORDER, to_unit_range(matrix, unit), matrix.weights)
-    bottom, near = np.ldexp(matrix.low, unit), near_sample(matrix)
+    near = near_sample(matrix)
+    roots = Roots(nothing, nothing.copy(), unit.copy(), nowhere, nowhere.copy(), near)
+    moments = standardized_moments(matrix.values, which, ORDER, to_unit_range(matrix, unit, near), matrix.weights)
+    bottom = np.ldexp(matrix.low, unit)
     top = np.ldexp(matrix.high, unit) - bottom
     height = moments.mean + (np.ldexp(near, unit) - bottom)[which]
     furthest = np.maximum(height, top[which] - height) / moments.deviation
@@ -129,14 +131,10 @@ def find_roots(matrix: SampleMatrix, which: IntArray, target: FloatArray) -> Roo
     with np.errstate(divide="ignore"):
         distance = moments.deviation / np.abs(time) - mean
     roots.pole[which] = np.minimum(distance, STRAIGHT)
-    left = np.flatnonzero(~accepted)
-    if len(left):
-        active = which[left]
-        guess = np.where(is_near, distance, np.nan)[left]
-        search = _Search.of(matrix, lift, active[turned[left]], target, near)
-        search.pole[active] = np.ldexp(guess, (lift - unit)[active])
-        roots.kurtosis[active] = search.run(active)[active]
-        roots.pole[active], roots.lift[active] = search.pole[active], lift[active]
+    if len(left := np.flatnonzero(~accepted)):
+        active, guess = which[left], np.where(is_near, distance, np.nan)[left]
+        roots.lift[active], roots.pole[active] = lift[active], np.ldexp(guess, (lift - unit)[active])
+        _search(matrix, active, roots, target)
     return roots
 
 
@@ -147,110 +145,76 @@ def _by_row(step: Callable[..., Any], a: FloatArray, *columns: FloatArray) -> An
     return tuple(np.array([found]) for found in step(tuple(a[:, 0]), *(column[0] for column in columns)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Search:
-    """Poles and their brackets, one a row of the matrix, all strictly positive."""
+class Turned(NamedTuple):
+    """Scales that turn rows so that the pole lies below, g = x scale - offset, and what skewness is wanted then."""
 
-    values: NDArray[np.floating[Any]]
-    scale: FloatArray  # power of two, negative where the sample is turned
-    offset: FloatArray  # the end from which g is measured, scaled
-    centre: FloatArray  # with weights, their median, scaled
-    top: FloatArray  # the largest g
-    pole: FloatArray  # w
-    lower: FloatArray
-    upper: FloatArray
-    first: FloatArray  # where the search began
-    target: FloatArray  # skewness wanted, negative where the sample is turned
-    weights: FloatArray | None
+    scale: FloatArray
+    offset: FloatArray
+    target: FloatArray
 
     @classmethod
-    def of(
-        cls, matrix: SampleMatrix, lift: NDArray[np.intp], turned: IntArray, target: FloatArray, near: FloatArray
-    ) -> _Search:
-        scale = np.ldexp(1.0, lift)
-        offset, high = matrix.low * scale, matrix.high * scale
-        top = high - offset
-        scale[turned], offset[turned] = -scale[turned], -high[turned]
-        target = target.copy()
-        target[turned] = -target[turned]
-        nothing = np.full_like(top, np.nan)
-        nearest, farthest = np.full_like(top, NEAREST), farthest_pole(top)
-        ends = (nothing, nearest, farthest, nothing.copy())
-        return cls(matrix.values, scale, offset, near * scale, top, *ends, target, matrix.weights)
+    def of(cls, matrix: SampleMatrix, roots: Roots, target: FloatArray) -> Turned:
+        """One entry a row of the matrix."""
+        scale, turned = np.ldexp(np.where(roots.turned, -1.0, 1.0), roots.lift), roots.turned
+        return cls(scale, np.where(turned, matrix.high, matrix.low) * scale, np.where(turned, -target, target))
 
-    def to_distance(self, block: FloatArray, which: IntArray) -> None:
-        """x -> g."""
-        block *= self.scale[which, None]
-        block -= self.offset[which, None]
 
-    def to_flowed(self, block: FloatArray, which: IntArray) -> None:
+def _search(matrix: SampleMatrix, which: IntArray, roots: Roots, target: FloatArray) -> None:
+    """Move the poles of these rows to their roots, from guesses where there are some, and write the kurtosis there."""
+    (scale, offset, wanted), pole, weights = Turned.of(matrix, roots, target), roots.pole, matrix.weights
+    centre = roots.near * scale
+    middle = centre - offset
+    top = np.abs(matrix.high * scale - matrix.low * scale)  # the largest g
+    lower, upper = np.full_like(top, NEAREST), farthest_pole(top)
+
+    def to_flowed(block: FloatArray, some: IntArray) -> None:
         """x -> u = g/(g + w); with weights u - u_c."""
-        if self.weights is None:
-            self.to_distance(block, which)
-            block /= block + self.pole[which, None]
+        block *= scale[some, None]
+        w, h = pole[some, None], None if weights is None else block - centre[some, None]
+        block -= offset[some, None]
+        if h is None:
+            block /= block + w
             return
-        w, middle = self.pole[which, None], self.middle(which)[:, None]
-        block *= self.scale[which, None]
-        h, v = block - self.centre[which, None], middle + w
-        block -= self.offset[which, None]
         block += w
+        v = middle[some, None] + w
         block[...] = np.where(h < 0, (h / v) * (w / block), (w / v) * (h / block))
 
-    def middle(self, which: IntArray) -> FloatArray:
-        """g of the value that u is taken from."""
-        middle: FloatArray = self.centre[which] - self.offset[which]
-        return middle
-
-    def run(self, which: IntArray) -> FloatArray:
-        """Move the poles of these rows to their roots; returns the kurtosis there, NaN where none was reached."""
-        kurtosis = np.full(len(self.pole), np.nan)
-        unknown = which[~self.is_inside(self.pole[which], which)]
-        self.pole[unknown] = np.maximum(self.median(unknown), NEAREST)
-        self.first[which] = self.pole[which]
-        for count in range(MOST_STEPS):
-            proposed, is_good, accepted, found = self.advance(which)
-            kurtosis[which[accepted]] = found[accepted]
-            is_good &= self.is_inside(proposed, which) & (count % PATIENCE < PATIENCE - 1)
-            is_good |= accepted
-            self.pole[which] = np.where(is_good, proposed, self.pole[which])
-            if not is_good.all():
-                self.stride(which[~is_good])
-            which = which[~accepted & (self.lower[which] * COLLAPSED < self.upper[which])]
-            if not len(which):
-                break
-        return kurtosis
-
-    def advance(self, which: IntArray) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_], FloatArray]:
-        """One pass: tighten the brackets by the sign of the skewness and propose the next poles."""
-        pole, target = self.pole[which], self.target[which]
-        moments = standardized_moments(self.values, which, ORDER, self.to_flowed, self.weights)
-        a, mean = moments.standardized, moments.mean
-        if self.weights is not None:
-            mean = mean + self.middle(which) / (self.middle(which) + pole)
-        skewed = a[3] > target
-        self.upper[which] = np.where(skewed, pole, self.upper[which])
-        self.lower[which] = np.where(skewed, self.lower[which], pole)
-        with np.errstate(all="ignore"):  # both sides of every choice are computed
-            moved, good, accepted, found = _by_row(
-                propose_pole, a, mean, moments.deviation, self.top[which], pole, target)
-        return moved, good, accepted, found
-
-    def is_inside(self, proposed: FloatArray, which: IntArray) -> NDArray[np.bool_]:
-        inside: NDArray[np.bool_] = (self.lower[which] < proposed) & (proposed < self.upper[which])
+    def is_inside(proposed: FloatArray) -> NDArray[np.bool_]:
+        inside: NDArray[np.bool_] = (lower[which] < proposed) & (proposed < upper[which])
         return inside
 
-    def stride(self, which: IntArray) -> None:
-        """Without a good step: `stride_pole`."""
-        lower, upper, top = self.lower[which], self.upper[which], self.top[which]
-        self.pole[which] = stride_pole(self.pole[which], lower, upper, self.first[which], top)
+    unknown = which[~is_inside(pole[which])]
+    if weights is None:
+        middle[unknown] = _medians_of_some(matrix.values, unknown, scale, offset)
+    pole[unknown] = np.maximum(middle[unknown], NEAREST)
+    first = pole.copy()
+    for count in range(MOST_STEPS):
+        moments = standardized_moments(matrix.values, which, ORDER, to_flowed, weights)
+        a, mean, here = moments.standardized, moments.mean, pole[which]
+        if weights is not None:
+            mean = mean + middle[which] / (middle[which] + here)
+        is_above = a[3] > wanted[which]
+        upper[which] = np.where(is_above, here, upper[which])
+        lower[which] = np.where(is_above, lower[which], here)
+        with np.errstate(all="ignore"):  # both sides of every choice are computed
+            moved, is_good, accepted, kurtosis = _by_row(
+                propose_pole, a, mean, moments.deviation, top[which], here, wanted[which])
+        roots.kurtosis[which[accepted]] = kurtosis[accepted]
+        is_good &= is_inside(moved) & (count % PATIENCE < PATIENCE - 1)
+        is_good |= accepted
+        if not is_good.all():
+            moved = np.where(is_good, moved, stride_pole(here, lower[which], upper[which], first[which], top[which]))
+        pole[which] = moved
+        which = which[~accepted & (lower[which] * COLLAPSED < upper[which])]
+        if not len(which):
+            break
 
-    def median(self, which: IntArray) -> FloatArray:
-        """Upper median of g over some entries spread over the row; with weights, theirs over all of it."""
-        if self.weights is not None:
-            return self.middle(which)
-        n_samples = self.values.shape[1]
-        count = min(STRIDED, n_samples)
-        taken = self.values[np.ix_(which, np.arange(count) * n_samples // count)].astype(np.float64, copy=False)
-        self.to_distance(taken, which)  # a copy: it was picked by index
-        found: FloatArray = np.partition(taken, count // 2, axis=1)[:, count // 2]
-        return found
+
+def _medians_of_some(values: NDArray[np.floating[Any]], which: IntArray, scale: FloatArray, offset: FloatArray
+                     ) -> FloatArray:
+    """Upper median of g over some entries spread over the rows."""
+    n_samples = values.shape[1]
+    count = min(STRIDED, n_samples)
+    g = values[np.ix_(which, np.arange(count) * n_samples // count)] * scale[which, None] - offset[which, None]
+    found: FloatArray = np.partition(g, count // 2, axis=1)[:, count // 2]
+    return found

@@ -7,7 +7,7 @@ matter; near an end they are added as integers, in units of the last bit of the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -30,7 +30,6 @@ Tied: TypeAlias = Any  # int, or Fraction of the weight
 _CLEAR = 2.0**-40  # of a skewness: what no rounding of shares or targets amounts to
 _COUNTED = 1e6  # of a skewness: beyond, nobody has as many samples
 _MERGED = 0.75  # power of rounding below which two values are one: `hankel` sees rounding beside the fourth moment
-_LOW_BITS = 26  # a mantissa of 53 bits in two parts, whose sums are exact in 64 bits
 
 
 def is_clear(at_low: Any, at_high: Any, total: Any, target: Any) -> Any:
@@ -72,6 +71,12 @@ class Ties:
     two_valued: BoolArray
     exact: Callable[[int], tuple[Tied, Tied, int]]
 
+    @classmethod
+    def of_counts(cls, low: IntArray, high: IntArray, n_samples: int) -> Ties:
+        """Of so many equal entries."""
+        two = np.asarray(low + high == n_samples)
+        return cls(low, high, n_samples, two, lambda i: (int(low[i]), int(high[i]), n_samples))
+
     def balanced(self) -> BoolArray:
         """Rows whose two ends are tied equally."""
         equal: BoolArray = np.abs(self.at_low - self.at_high) <= _CLEAR * self.total
@@ -91,9 +96,7 @@ class Ties:
 def ties_of(matrix: SampleMatrix) -> Ties:
     """Counts; or weights where the matrix has them, with ends as they were marked before rounding."""
     if matrix.weights is None:
-        (low, high), n_samples = count_ties(matrix), matrix.values.shape[1]
-        two = np.asarray(low + high == n_samples)
-        return Ties(low, high, n_samples, two, lambda i: (int(low[i]), int(high[i]), n_samples))
+        return Ties.of_counts(*count_ties(matrix), matrix.values.shape[1])
     weights, counts = matrix.weights, matrix.weights > 0
     marked = matrix.ends or (matrix.values == matrix.low[:, None], matrix.values == matrix.high[:, None])
     is_low, is_high = (end & counts for end in marked)
@@ -140,13 +143,14 @@ def is_flat_at_two(row: NDArray[Any], covector: NDArray[Any], rounding: Any) -> 
 
 def unreachable_rows(rows: NDArray[Any], target: Any) -> dict[int, Outcome]:
     """`unreachable_row` of those rows (R, N) that have a reason."""
-    left = np.arange(len(rows))
-    if rows.dtype != object and rows.size:
-        low, high = (np.count_nonzero(rows == end[:, None], axis=1) for end in (rows.min(axis=1), rows.max(axis=1)))
-        with np.errstate(all="ignore"):
-            left = np.flatnonzero(~is_clear(low, high, rows.shape[1], float(target)))
-    found = {i: unreachable_row(rows[i], target) for i in left.tolist()}
-    return {i: why for i, why in found.items() if why is not None}
+    near, n_samples = float(target), rows.shape[1]
+    around = [near] if near == target else [np.nextafter(near, -np.inf), np.nextafter(near, np.inf)]
+    if rows.dtype == object:
+        rows = np.array([fractions_of(row) or [Fraction()] * n_samples for row in rows], dtype=object)
+    low, high = (np.count_nonzero(rows == end[:, None], axis=1) for end in (rows.min(axis=1), rows.max(axis=1)))
+    ties = Ties.of_counts(low, high, n_samples)
+    found = [ties.unreachable(np.full(len(rows), float(beside))) for beside in around]
+    return {i: why for i, why in found[0].items() if low[i] + high[i] < n_samples and all(i in each for each in found)}
 
 
 def unreachable_row(row: NDArray[Any], target: Any) -> Outcome | None:
@@ -156,27 +160,15 @@ def unreachable_row(row: NDArray[Any], target: Any) -> Outcome | None:
     >>> unreachable_row(np.array([3, 14, 20, 2**60, 2**60, 2**60]), 0).reason
     'limit only'
     """
-    values, near = np.array(fractions_of(row) or (0,), dtype=object) if row.dtype == object else row, float(target)
-    around = [near] if near == target else [np.nextafter(near, -np.inf), np.nextafter(near, np.inf)]
-    low, high = (int(np.count_nonzero(values == end)) for end in (values.min(), values.max()))
-    if low + high >= len(values):
-        return None
-    found = [why_unreachable(low, high, len(values), float(beside)) for beside in around]
-    return found[0] if all(found) else None
+    return unreachable_rows(row[None], target).get(0)
 
 
 def exact_sum(weights: FloatArray) -> Fraction:
-    """Add floats without rounding."""
+    """Add floats without rounding, as integers in units of the last bit of the smallest."""
     mantissa, exponent = np.frexp(weights)
-    whole = np.ldexp(mantissa, 53).astype(np.int64)
-    return sum((total * Fraction(2) ** power for total, power in _by_exponent(whole, exponent)), Fraction(0))
-
-
-def _by_exponent(whole: Any, exponent: Any) -> Iterator[tuple[int, int]]:
-    for power in np.unique(exponent).tolist():
-        some = whole[exponent == power]
-        high, low = some >> _LOW_BITS, some & (2**_LOW_BITS - 1)
-        yield (int(high.sum()) << _LOW_BITS) + int(low.sum()), power - 53
+    least = int(exponent.min(initial=0))
+    whole = zip(np.ldexp(mantissa, 53).astype(np.int64).tolist(), (exponent - least).tolist(), strict=True)
+    return Fraction(sum(m << e for m, e in whole)) * Fraction(2) ** (least - 53)
 
 
 @lru_cache(maxsize=1024)

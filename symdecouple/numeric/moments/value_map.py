@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from symdecouple.numeric.moments.hankel import SETTLED, correct, power_means, residuals
+from symdecouple.numeric.moments.hankel import power_means, settle
 from symdecouple.numeric.moments.moment_path import Course
 from symdecouple.numeric.moments.power_sums import standardized_entries
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
@@ -29,7 +29,6 @@ _RTOL = 1e-12  # of a step, in standard deviations: the samples themselves are k
 _BLOCK = 2**16  # values that go along together
 _AWAY = 2.0**10  # standard deviations from which on a value is taken as run away
 _ROWS = 16  # groups of values beyond the sample, the nearest first
-_CORRECTIONS = 4  # of Newton's method, from a path's end: two do
 
 
 class LostMap(Exception):
@@ -170,9 +169,5 @@ def _along(z: FloatArray, shares: FloatArray, u: FloatArray, goal: tuple[float, 
     course = Course(k, start, aim, np.repeat(power_means(z[None], k, shares[None])[k], count), weights)
     path = integrate(course.slope, start, rtol=_RTOL, scale=np.maximum(1.0, np.abs(u).max(axis=1, initial=0.0)))
     rows, good = path.values.copy(), path.ending == End.REACHED
-    for _ in range(_CORRECTIONS):
-        left = np.flatnonzero(good & (residuals(rows, aim, weights) > SETTLED))
-        if not len(left):
-            break
-        rows[left] = correct(rows[left], aim[:, left], weights[left])
+    settle(rows, aim, weights)
     return rows, good & np.isfinite(rows).all(axis=1)

@@ -26,6 +26,10 @@ _REMEDY = {"booleans": ".astype(int) where 0 and 1 are meant", "complex numbers"
            "text": "pd.to_numeric where it is numbers", "bytes": "decode it, then pd.to_numeric",
            "categories": ".astype(float) where they are numbers", "intervals": "take .mid, .left or .right",
            "periods": "take what they count"}
+_OTHERS: dict[Any, str] = {
+    str: "text ({!r})", (bool, np.bool_): "booleans", (datetime.date, np.datetime64): "dates",
+    (datetime.timedelta, np.timedelta64): "time spans", complex: "complex numbers", bytes: "bytes",
+    (list, tuple, dict, set, np.ndarray): "entries of type {1}"}
 
 
 def numbers_in(held: Any) -> NDArray[Any]:
@@ -118,20 +122,8 @@ def _floats(values: Any, subtype: Any) -> NDArray[Any]:
 def _no_number(objects: NDArray[Any], missing: NDArray[np.bool_]) -> str:
     """What a column of objects holds beside numbers: the first such entry; empty where there is none."""
     for value in objects[~missing]:
-        if isinstance(value, str):
-            return f"text ({value[:20]!r})"
-        if isinstance(value, bool | np.bool_):
-            return "booleans"
-        if isinstance(value, datetime.date | np.datetime64):
-            return "dates"
-        if isinstance(value, datetime.timedelta | np.timedelta64):
-            return "time spans"
-        if isinstance(value, complex):
-            return "complex numbers"
-        if isinstance(value, bytes):
-            return "bytes"
-        if isinstance(value, list | tuple | dict | set | np.ndarray):
-            return f"entries of type {type(value).__name__}"
+        if what := next((what for kinds, what in _OTHERS.items() if isinstance(value, kinds)), ""):
+            return what.format(str(value)[:20], type(value).__name__)
     return ""
 
 

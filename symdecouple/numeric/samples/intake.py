@@ -51,7 +51,7 @@ _REMEDY = {
     "m": ("time spans", "divide by a unit first, e.g. a / np.timedelta64(1, 's')"),
     "V": ("records", "select one numeric field first"),
 }
-_NO_NUMBERS = (bool, np.bool_, str, bytes, np.ndarray, np.datetime64, np.timedelta64)  # float() takes them
+_NO_NUMBERS = (bool, np.bool_, str, bytes, np.ndarray, np.datetime64, np.timedelta64, type)  # seem to be numbers
 _EXACT_INTEGER = 2**53  # every integer up to here is a float64
 _DIGITS = 60  # decimal digits taken of an irrational number (sqrt(2), pi): more than three times float64
 _EXPONENT_CAP = 100_000  # as a ratio of integers, 1e1000000000 would fill the memory

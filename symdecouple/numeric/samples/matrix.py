@@ -94,8 +94,7 @@ class SampleMatrix:
 def scaled_weights(weights: FloatArray) -> FloatArray:
     """Every row by a power of two, so that its largest weight lies in [1/2, 1)."""
     exponent = np.frexp(weights.max(axis=1))[1]
-    scaled: FloatArray = np.ldexp(weights, -exponent[:, None])
-    return scaled
+    return np.ldexp(weights, -exponent[:, None]) if exponent.any() else weights
 
 
 def taken(rows: NDArray[Any], which: NDArray[Any]) -> NDArray[Any]:

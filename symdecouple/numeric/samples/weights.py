@@ -121,7 +121,7 @@ def _check_shape(given: tuple[int, ...], shape: tuple[int, ...], axes: tuple[int
 def _floats(rows: NDArray[Any]) -> FloatArray:
     if rows.dtype.kind == "f" or (rows.dtype.kind in "iu" and (
             not rows.size or is_exact_in_float64(rows.min(), rows.max()))):
-        return rows.astype(np.float64)
+        return np.asarray(rows, dtype=np.float64)
     return np.array([_in_common_units(row) for row in rows.tolist()], dtype=np.float64).reshape(rows.shape)
 
 
@@ -224,12 +224,9 @@ def _from_exact(
         low, high, spans = rows == least[:, None], rows == most[:, None], spans_of(least, most)
         is_even = present.all(axis=1) & (weights.min(axis=1) == weights.max(axis=1))
         known = rows if present.all() else np.where(present, rows, least[:, None])
-        narrow = odd & ~missing.any(axis=1) & (spans <= _EXACT_SPAN)  # any integer will do, without a search
-        values[narrow] = known[narrow] - least[narrow, None]
-        wide = odd & ~narrow & ~missing.any(axis=1) & is_even & (spans < _INT64_SPAN)
-        if wide.any():
-            values[wide] = shifted_integers(known[wide])[0]
-        odd &= ~(narrow | wide)
+        quick = odd & ~missing.any(axis=1) & ((spans <= _EXACT_SPAN) | (is_even & (spans < _INT64_SPAN)))
+        values[quick] = shifted_integers(known[quick])[0]
+        odd &= ~quick
     for i in np.flatnonzero(odd).tolist():
         values[i], missing[i], low[i], high[i], lifts[i] = _exact_row(rows[i], weights[i], present[i])
     return values, missing, (low, high), lifts

@@ -62,7 +62,7 @@ def test_infinity_of_any_library(value: object) -> None:
 @pytest.mark.parametrize(
     "value",
     [True, np.bool_(False), "3", b"3", 1j, None, sympy.Symbol("a"), sympy.I, sympy.true, sympy.zoo, mpmath.mpc(1, 2),
-     [1, 2], np.ma.masked, object()],
+     [1, 2], np.ma.masked, object(), float, Fraction],
     ids=lambda v: repr(v).partition(" at 0x")[0],
 )  # fmt: skip
 def test_what_is_no_number_is_named(value: object) -> None:
