@@ -1,7 +1,7 @@
 """Decoupled features and their gradients, of the rows of a batch.
 
-Each function returns an answer a row with its residual and its error, and the rows that were refused; those are NaN
-from the level on that they lack.
+Each function returns an answer a row, how exactly it is known, and the rows that were refused; those are NaN from the
+level on that they lack.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class Application:
                 out[fine, j], bad = self._value(j, taken(at.values, fine), start > 0)
                 out[fine[list(bad)], j] = np.nan
                 wrong = {**{int(fine[r]): outcome for r, outcome in bad.items()}, **wrong}
-        return worst.answers(out, {**worst.refusals, **wrong})
+        return Answers(out, {**worst.refusals, **wrong}, worst.known)
 
     def gradients(self, levels: Levels, rows: Array, references: Sequence[Any]) -> Answers:
         """Return the gradients of the decoupled features, (R, M, N)."""
@@ -146,8 +146,9 @@ class Application:
                                       "feature before it, has no gradient to go along at this sample")
                 out[list(stopped), j] = np.nan
                 worst.refusals = {**stopped, **wrong[j], **worst.refusals}
-        worst.error = None if worst.error is None else worst.error + lost
-        return worst.answers(out, worst.refusals)
+        if worst.known is not None:
+            worst.known[1] += lost
+        return Answers(out, worst.refusals, worst.known)
 
     def _begun(self, first: Answers | None, rows: Array, *more: int) -> tuple[Array, list[tuple[int, int]]]:
         """Return room for what features have, (R, M, *more), with leading ones in it; and the spans of all others."""
@@ -293,25 +294,20 @@ def _runs_out(compiled: OnRows, row: Array, found: Any) -> bool:
 
 
 class _Worst:
-    """The largest residual and error of rows so far, and why they were refused; it begins with what comes at once."""
+    """How exactly rows are known at the worst so far, and why they were refused; it begins with what comes at once."""
 
     def __init__(self, rows: Array, first: Answers | None) -> None:
-        zeros = np.zeros(len(rows), dtype=np.result_type(rows, np.float64))  # rows of a batch may be narrower
-        self.residual = zeros if first is None else first.residual.copy()
-        self.error = np.zeros(len(rows), dtype=object) if rows.dtype == object else None
+        self.count = len(rows)
+        self.known = np.zeros((2, self.count), dtype=object) if rows.dtype == object else None
         self.refusals: dict[int, Outcome] = {} if first is None else dict(first.refusals)
 
     def see(self, at: Answers) -> Array:
         """Take in a level; return the rows that are left."""
         self.refusals = {**at.refusals, **self.refusals}
-        which = rows_left(len(self.residual), self.refusals)
-        self.residual[which] = np.maximum(self.residual[which], at.residual[which])
-        if self.error is not None and at.error is not None:
-            self.error[which] = np.maximum(self.error[which], at.error[which])
+        which = rows_left(self.count, self.refusals)
+        if self.known is not None and at.known is not None:
+            self.known[:, which] = np.maximum(self.known[:, which], at.known[:, which])
         return which
-
-    def answers(self, values: Array, refusals: dict[int, Outcome]) -> Answers:
-        return Answers(values, self.residual, refusals, self.error)
 
 
 def _finite(values: Array) -> Array:

@@ -78,7 +78,7 @@ def denormalizer(plan: Any, batch: Batch, values: Any, level: int | None, dps: i
                 refused.setdefault(int(r), Outcome(False, "not normalized", detail))
         refused = application.undefined(own) | refused
         last = np.where(is_moved, beyond, k)  # where each row is, 0 where nothing is left to do
-        residual, error = np.zeros((2, len(rows)), dtype=out.dtype)
+        known = np.zeros((2, len(rows)), dtype=object) if dps else None
         for start, end in reversed(application.spans):  # last feature first
             last[list(refused)] = 0
             if not (which := np.flatnonzero(last >= end)).size:
@@ -88,14 +88,13 @@ def denormalizer(plan: Any, batch: Batch, values: Any, level: int | None, dps: i
             found = way.route.at_once(here, references, goals, unit) if application.is_single else None
             at = found or way.move(here, start, end, [*references[:start], *goals[:, start:].T])
             out = placed(at.values, which, out)
-            residual[which] = np.maximum(residual[which], at.residual)
-            if at.error is not None:
-                error[which] = np.maximum(error[which], at.error)
+            if known is not None and at.known is not None:
+                known[:, which] = np.maximum(known[:, which], at.known)
             refused |= {int(which[r]): outcome for r, outcome in at.refusals.items()}
             last[which] = 0 if found is not None else last[which]
         if refused:
             out = out.copy()
             out[list(refused)] = np.nan
-        return Answers(out, residual, refused, error if dps else None)
+        return Answers(out, refused, known)
 
     return k, compute

@@ -89,7 +89,9 @@ class Running:
             for whole in (to_do[i : i + step] for i in range(0, len(to_do), step)):
                 for index in [whole] if portioned is None else portioned.cut(whole):
                     with as_part_of(len(whole) * n_samples):
-                        known[:, index] = self._portion(index, targets)
+                        found = self._portion(index, targets)
+                    if found is not None:
+                        known[:, index] = found
                     if portioned is None:
                         continue
                     done[index], is_end = True, bool(index[-1] == whole[-1])
@@ -121,8 +123,8 @@ class Running:
             batch.refusals.pop(i)
             batch.refusals |= {} if outcome.ok else {i: outcome}
 
-    def _portion(self, index: Array, targets: Sequence[Any]) -> Array:
-        """Answer some rows, and return their residuals and errors; nothing else of what was computed is left."""
+    def _portion(self, index: Array, targets: Sequence[Any]) -> Array | None:
+        """Answer some rows, and return how exactly they are known; nothing else of what was computed is left."""
         batch, rows = self.batch, taken(self.batch.rows, index)
         is_feature = self.shape is not None and len(self.shape) == 1
         found, counted = self._found(rows, targets, index), self._counted(index, targets)
@@ -135,8 +137,6 @@ class Running:
         for r, outcome in counted.items():
             found.values[r][0 if self.shape is None else 3:] = mpmath.nan if self.dps else np.nan
             found.refusals[r] = outcome
-        kept = np.full((2, len(index)), np.nan, dtype=batch.numbers)
-        kept[0], kept[1] = found.residual, found.error
         batch.put_all(index, found.values)
         again = dict[int, RefusedRow]()
         for r, symptom in found.refusals.items():
@@ -149,8 +149,8 @@ class Running:
             else:
                 again[r] = RefusedRow(row.astype(np.float32) if batch.single else row, outcome, own)
         if again and self.perturbation is not None:
-            self._once_more(self.perturbation, index, again, targets, kept)
-        return kept
+            self._once_more(self.perturbation, index, again, targets, found.known)
+        return found.known
 
     def _counted(self, index: Array, targets: Sequence[Any]) -> dict[int, Outcome]:
         """Why rows of exact numbers have no third level of moments: by their ties before they were rounded."""
@@ -162,15 +162,14 @@ class Running:
         return {which[r]: why for r, why in unreachable_rows(exact[index[which]], target).items()} if which else {}
 
     def _once_more(self, perturbation: Perturbation, index: Array, again: dict[int, RefusedRow],
-                   targets: Sequence[Any], kept: Array) -> None:
+                   targets: Sequence[Any], kept: Array | None) -> None:
         """Try refused rows perturbed, and note what became of them; features that one has itself stay."""
         places, refused, batch = np.array(list(again), dtype=np.intp), list(again.values()), self.batch
 
         def ask(rows: Array, owner: Array) -> tuple[Array, Any, dict[int, Outcome]]:
             found = self._found(rows, targets, index[places[owner]])
-            beside, are_features = np.empty((2, len(rows)), dtype=kept.dtype), refused[0].own is not None
-            beside[0], beside[1] = found.residual, found.error
-            return found.values, beside.T, {
+            are_features, none = refused[0].own is not None, rows[:, :0]
+            return found.values, none if found.known is None else found.known.T, {
                 r: self.application.judged(rows[r], why, found.values[r] if are_features else None)
                 for r, why in found.refusals.items()}
 
@@ -178,7 +177,8 @@ class Running:
             (batch.notes if tried.outcome.ok else batch.refusals)[int(index[r])] = tried.outcome
             if tried.values is not None:
                 batch.put_all(index[[r]], tried.values[None])
-                kept[:, r] = tried.beside
+                if kept is not None:
+                    kept[:, r] = tried.beside
 
     def _found(self, rows: Array, targets: Sequence[Any], index: Array) -> Answers:
         """Compute for rows about 0 where features feel no offset, and put right what only the numbers given tell."""

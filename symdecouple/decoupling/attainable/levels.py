@@ -186,7 +186,7 @@ def _end_of(levels: Levels, rows: Array, span: tuple[int, int], value: Array, re
             break
         with np.errstate(over="ignore"):
             targets = np.where(is_closed, reached / 2 + missed / 2, value + sign * unit * 8.0**step)[going]
-        here = AtLevel(at[going], np.zeros(len(going)))
+        here = AtLevel(at[going])
         moved = levels.route.advance(here, end, [*references[:start], targets], keep=False, is_fine=False)
         there = np.array([r not in moved.refusals for r in range(len(going))], dtype=np.bool_)
         at[going[there]], reached[going[there]] = moved.values[there], targets[there]

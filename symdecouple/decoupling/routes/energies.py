@@ -66,12 +66,12 @@ class EnergyRoute(AlongForms):
             hidden = powers[:, : k - energies.mean] > _SEEN * goals[:, energies.mean :]
             refusals = {int(r): _hidden(k) for r in np.flatnonzero(hidden.any(axis=1))} | refusals
         refusals = _refused(found.values, refusals, f"level {k} takes the sample beyond float64")
-        return AtLevel(found.values, found.residual, refusals, back=lambda c: (np.array([*map(found.pullback, c)]), 0))
+        return AtLevel(found.values, refusals, back=lambda c: (np.array([*map(found.pullback, c)]), 0))
 
     def values(self, rows: Array, targets: Sequence[Any], is_fine: bool = True) -> Answers:
         """As in `Route`, for the features of all forms."""
         found, slopes, shifts = self._decoupled(rows, targets)
-        return Answers(slopes * found.values + shifts, found.residual, found.refusals)
+        return Answers(slopes * found.values + shifts, found.refusals)
 
     def gradients(self, rows: Array, targets: Sequence[Any]) -> Answers:
         """As in `Route`; each is one transform, made where it stays."""
@@ -79,7 +79,7 @@ class EnergyRoute(AlongForms):
         out = found.gradients()
         for j in np.flatnonzero(slopes != 1):
             out[:, j] *= slopes[j]
-        return Answers(out, found.residual, found.refusals)
+        return Answers(out, found.refusals)
 
     def _decoupled(self, rows: Array, targets: Sequence[Any]) -> tuple[DecoupledEnergies, Array, Array]:
         """The forms of all levels, and what makes features of them: slopes and constants."""
@@ -109,7 +109,7 @@ class EnergyRoute(AlongForms):
         for r, away in zip(kept[~(apart < _APART)].tolist(), apart[~(apart < _APART)], strict=True):
             refusals[r] = _below_rounding(k, float(found.depth[r]), float(away))
         found.values[list(refusals)] = np.nan
-        return Answers(found.values, found.residual, refusals)
+        return Answers(found.values, refusals)
 
     def _asked(self, count: int, targets: Sequence[Any]) -> tuple[Array, dict[int, Outcome]]:
         """Goals of the spectrum, (R, k), and the rows with others than finite ones, where they are 0."""

@@ -61,8 +61,7 @@ class Levels:
 
 
 def _start(rows: Array) -> AtLevel:
-    zeros = np.full(len(rows), mpmath.mpf(0)) if rows.dtype == object else np.zeros(len(rows))
-    return AtLevel(rows, zeros, error=zeros if rows.dtype == object else None)
+    return AtLevel(rows, known=np.full((2, len(rows)), mpmath.mpf(0)) if rows.dtype == object else None)
 
 
 def _refusing(at: AtLevel, refusals: dict[int, Outcome]) -> AtLevel:

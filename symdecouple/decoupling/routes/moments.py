@@ -63,7 +63,7 @@ class MomentRoute(Route):
             for c in found if impossible else ():
                 c[list(impossible)] = 1
             unit = found[1][:, None] if k > 1 else np.ones((len(rows), 1))
-            z, slope, residual, refusals = _standard(rows, k, found, weights)
+            z, slope, refusals = _standard(rows, k, found, weights)
             values = unit * z
             values += found[0][:, None]
         refusals |= impossible
@@ -76,7 +76,7 @@ class MomentRoute(Route):
             free = [project(z, project(z, one[None], k), k)[0] for one in covectors]  # the first leaves rounding
             return unit * slope * np.array(free), 0
 
-        return AtLevel(values, residual, refusals, back=back)
+        return AtLevel(values, refusals, back=back)
 
     # --- all leading features at once: what `stats` computes ---
 
@@ -88,7 +88,7 @@ class MomentRoute(Route):
             return None
         matrix, compiled = SampleMatrix.of(rows), moment_path_kernel.KERNELS.are_wanted(rows.size)
         found, refusals = _all_there(matrix, count, point, compiled)
-        return Answers(self._features(found, point), np.full(len(rows), np.nan), refusals)
+        return Answers(self._features(found, point), refusals)
 
     def standardized(self, matrix: SampleMatrix, targets: Sequence[Any]) -> RowValues:
         """Return mean, variance and standardized decoupled moments of rows that may have weights.
@@ -148,7 +148,7 @@ class MomentRoute(Route):
             factor = self._feature(k, point, found.values[:, k - 1], order=1)
             if (factor != 1).any():
                 found.gradients[:, k - 1] *= factor[:, None]
-        return Answers(found.gradients, np.full(len(rows), np.nan), found.refusals)
+        return Answers(found.gradients, found.refusals)
 
     @property
     def count(self) -> int:
@@ -203,18 +203,17 @@ def _of_last(feature: Expr, symbols: tuple[Symbol, ...], order: int) -> Callable
 
 
 def _standard(rows: Array, k: int, found: Sequence[Any], weights: Array | None = None
-              ) -> tuple[Array, Array, Array, dict[int, Outcome]]:
-    """Rows centred, standardized, or of a given skewness too; their slopes, residuals, and what is refused."""
+              ) -> tuple[Array, Array, dict[int, Outcome]]:
+    """Rows centred, standardized, or of a given skewness too; their slopes, and what is refused."""
     if k == 1:
         z, exponent = centred_rows(rows, weights)
-        residual = np.abs(np.ldexp(z.mean(axis=1), exponent)) / (1 + np.abs(found[0]))
-        return np.ldexp(z, exponent[:, None], out=z), np.ones((len(rows), 1)), residual, {}
+        return np.ldexp(z, exponent[:, None], out=z), np.ones((len(rows), 1)), {}
     if k == 2:
         z, slope, residual = standardized_entries(rows, weights)
-        return z, slope, residual, {int(r): ZERO_VARIANCE for r in np.flatnonzero(np.isnan(residual))}
+        return z, slope, {int(r): ZERO_VARIANCE for r in np.flatnonzero(np.isnan(residual))}
     imposed = skewness_imposer(rows.size)(rows, found[2]) if weights is None else impose_skewness(
         rows, found[2], weights=weights, with_slope=False)
-    return imposed.values, imposed.slope, imposed.residual, dict(imposed.refusals)
+    return imposed.values, imposed.slope, dict(imposed.refusals)
 
 
 def _impossible(found: Sequence[Array], targets: Sequence[Any], k: int) -> dict[int, Outcome]:

@@ -7,7 +7,6 @@ exact: of these, the part that belongs to a real filter, (H + conj(H at the oppo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 from math import prod
 from typing import Any
@@ -17,7 +16,7 @@ import numpy as np
 from sympy import Expr
 
 from symdecouple.decoupling.routes.energies import AlongForms, lost_digits
-from symdecouple.decoupling.routes.route import AtLevel, each_row
+from symdecouple.decoupling.routes.route import AtLevel, Reached, each_row
 from symdecouple.errors import Outcome
 from symdecouple.families.linear_forms import LinearForm
 from symdecouple.families.quadratic import QuadraticForms
@@ -40,24 +39,15 @@ class PreciseEnergyRoute(AlongForms):
         if k > len(self.forms):
             return self.beyond.impose(rows, k, targets)
         energies = _of_forms(self.forms, self.grid, mpmath.mp.prec)
-        found: dict[int, PreciseLevel] = {}
 
-        def one(r: int, row: Array, goals: list[Any]) -> tuple[Any, Any, Any] | Outcome:
+        def one(row: Array, goals: list[Any]) -> Reached | Outcome:
             level = energies.normalize(row, self._goals(goals, _number))
-            if not level.outcome.ok:
-                return level.outcome
-            found[r] = level
-            return level.values, level.residual, level.error
+            return (level.values, level.residual, level.error, level) if level.outcome.ok else level.outcome
 
-        def back(covectors: Array) -> tuple[Array, Any]:
-            out = np.full(covectors.shape, mpmath.nan, dtype=object)
-            for r, level in found.items():
-                for j, each in enumerate(covectors[:, r]):
-                    if all(map(mpmath.isfinite, each)):
-                        out[j, r] = level.pullback(each)
-            return out, 0
+        def pull(level: PreciseLevel, covectors: Array) -> tuple[Array, Any]:
+            return np.array([level.pullback(each) for each in covectors]), 0
 
-        return replace(each_row(rows, targets[:k], one), back=back)
+        return each_row(rows, targets[:k], one, pull)
 
     def at_once(self, rows: Array, references: Sequence[Any], targets: Array, unit: float) -> AtLevel | None:
         """Bring decoupled features 1..k of rows at level k to targets, (R, k): as `EnergyRoute`, to all digits."""
@@ -66,12 +56,12 @@ class PreciseEnergyRoute(AlongForms):
             return None
         known, rounding = self._goals(references[: k - 1], _number), float(max(unit, mpmath.eps))
 
-        def one(_: int, row: Array, goals: list[Any]) -> tuple[Any, Any, Any] | Outcome:
+        def one(row: Array, goals: list[Any]) -> Reached | Outcome:
             found = energies.returned(row, known, self._goals(goals, _number))
             if not found.outcome.ok:
                 return found.outcome
             lost = lost_digits(k, rounding, float(min(found.growth, 1e300)))
-            return lost or (found.values, found.residual, found.error + unit * found.growth)
+            return lost or (found.values, found.residual, found.error + unit * found.growth, None)
 
         return each_row(rows, [*targets.T], one)
 

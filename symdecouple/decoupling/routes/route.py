@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 import mpmath
 import numpy as np
@@ -30,12 +30,14 @@ from symdecouple.numeric.precision.certain_refusals import judged_by_ties
 from symdecouple.numeric.precision.collocation import NoSlope, finite
 from symdecouple.numeric.precision.path import size, spread
 
-__all__ = ["Answers", "AtLevel", "OrbitRoute", "Route", "each_row", "is_real", "off", "placed", "rows_left"]
+__all__ = ["Answers", "AtLevel", "OrbitRoute", "Reached", "Route", "each_row", "is_real", "off", "placed", "rows_left"]
 
 _FAR = 2.0**100  # flows and features take powers of numbers, and the tenth is beyond float64
 _DIGITS = 30  # that decide whether float64 is at fault
 _OUT_OF_RANGE = Outcome(False, "out of range", "numbers on the way to this level are beyond float64; change the unit, "
                         "or use dps=")
+
+Reached: TypeAlias = tuple[Array, Any, Any, Any]  # values, residual, error, and the way back
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +48,19 @@ class Answers:
     ----------
     values : array (R, ...)
         NaN in refused rows.
-    residual : array (R,)
-        Largest distance of an imposed feature from its target v, over 1 + abs(v), at all levels that a row went to.
     refusals : dict
         Row to outcome.
-    error : array (R,) or None
-        Estimated distance from the exact values, relative to their standard deviation, the largest of all levels; None
-        in float64. Along closed forms a first-order bound of rounding, and what is missing to the targets; along the
-        narrow path that of its steps, added up (`PreciseImposed.error`). Gradients add that of carrying them back.
+    known : array (2, R) or None
+        How exactly, of all levels that a row went to; None in float64. First the largest distance of an imposed feature
+        from its target v, over 1 + abs(v). Then the estimated distance from the exact values, relative to their
+        standard deviation, the largest: along closed forms a first-order bound of rounding, and what is missing to the
+        targets; along the narrow path that of its steps, added up (`PreciseImposed.error`). Gradients add that of
+        carrying them back.
     """
 
     values: Array
-    residual: Array
     refusals: dict[int, Outcome] = field(default_factory=dict)
-    error: Array | None = None
+    known: Array | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +135,9 @@ class OrbitRoute(Route):
 
     def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
         """As in `Route`."""
-        found: dict[int, tuple[Moved, Any]] = {}
+        is_skewness = k == 3 and self.moments is not None
 
-        def one(r: int, row: Array, goals: list[Any]) -> tuple[Any, Any, Any] | Outcome:
+        def one(row: Array, goals: list[Any]) -> Reached | Outcome:
             goals, place, scale = self._about_mean(goals)
             try:
                 with np.errstate(all="ignore"):  # what is not finite is refused
@@ -150,22 +151,19 @@ class OrbitRoute(Route):
                 except ZeroDivisionError:  # a variance of 0 was asked for
                     return error.outcome
                 return judged_by_ties(row, k, point, error.outcome)
-            found[r] = moved, scale
             missing = self._error(moved, k, goals) if rows.dtype == object else np.nan
-            return place + scale * moved.values, moved.residual, missing
+            return place + scale * moved.values, moved.residual, missing, (moved, scale)
 
-        def back(covectors: Array) -> tuple[Array, Any]:
-            out = np.full(covectors.shape, np.nan, dtype=rows.dtype)
-            is_skewness = k == 3 and self.moments is not None
-            for r, (moved, scale) in found.items():
-                with suppress(ZeroDivisionError), np.errstate(all="ignore"):  # dependent generators: NaN
-                    fields = self.motion().generators(moved.values, k)
-                    for j, each in enumerate(covectors[:, r]):
-                        is_flat = is_skewness and is_flat_at_two(moved.values, each, unit(each))
-                        out[j, r] = 0 * each if is_flat else scale * moved.slope * off(each, fields)
-            return out, 0
+        def pull(way: tuple[Moved, Any], covectors: Array) -> tuple[Array, Any]:
+            moved, scale = way
+            with suppress(ZeroDivisionError):
+                fields = self.motion().generators(moved.values, k)
+                return np.array([
+                    0 * each if is_skewness and is_flat_at_two(moved.values, each, unit(each)) else
+                    scale * moved.slope * off(each, fields) for each in covectors]), 0
+            return covectors * np.nan, 0  # dependent generators
 
-        return replace(each_row(rows, targets[:k], one), back=back)
+        return each_row(rows, targets[:k], one, pull)
 
     def _in_more_digits(self, row: Array, k: int, goals: list[Any], seen: Outcome) -> Outcome:
         """Return why a sample in a far unit does not move: by its flow, or as numbers on the way are beyond float64."""
@@ -216,19 +214,35 @@ def is_real(value: Any) -> bool:
     return bool(mpmath.isfinite(value) and not isinstance(value, mpmath.mpc))
 
 
-def each_row(rows: Array, targets: Sequence[Any],
-             answer: Callable[[int, Array, list[Any]], tuple[Any, Any, Any] | Outcome]) -> AtLevel:
-    """Ask for the rows one by one, each with its targets: values, residual and error of it, or why there are none."""
-    nan = mpmath.nan if rows.dtype == object else np.nan
-    values, refusals = np.full(rows.shape, nan, dtype=rows.dtype), dict[int, Outcome]()
-    residual, error = np.full((2, len(rows)), nan, dtype=rows.dtype)
+def each_row(rows: Array, targets: Sequence[Any], answer: Callable[[Array, list[Any]], Reached | Outcome],
+             pull: Callable[[Any, Array], tuple[Array, Any] | Outcome] | None = None) -> AtLevel:
+    """Ask for the rows one by one, each with its targets: values, residual and error of it, and the way to it.
+
+    Or why there are none. `pull` carries gradients, (c, N), back along such a way, as `AtLevel.back`, or says why not.
+    """
+    nan, ways = mpmath.nan if rows.dtype == object else np.nan, dict[int, Any]()
+    values, known = np.full(rows.shape, nan, dtype=rows.dtype), np.full((2, len(rows)), nan, dtype=rows.dtype)
+    refusals, stopped = dict[int, Outcome](), dict[int, Outcome]()
     for r, row in enumerate(rows):
-        found = answer(r, row, [t[r] if np.ndim(t) else t for t in targets])
+        found = answer(row, [t[r] if np.ndim(t) else t for t in targets])
         if isinstance(found, Outcome):
             refusals[r] = found
         else:
-            values[r], residual[r], error[r] = found
-    return AtLevel(values, residual, refusals, error if rows.dtype == object else None)
+            values[r], known[0, r], known[1, r], ways[r] = found
+
+    def back(covectors: Array) -> tuple[Array, Any]:
+        assert pull is not None
+        out, lost = np.full(covectors.shape, nan, dtype=rows.dtype), np.zeros(len(rows), dtype=rows.dtype)
+        for r, way in ways.items():
+            there = [j for j, each in enumerate(covectors[:, r]) if all(map(mpmath.isfinite, each))]
+            carried = pull(way, covectors[there, r]) if there else (out[there, r], 0)
+            if isinstance(carried, Outcome):
+                stopped[r], lost[r] = carried, mpmath.inf
+            else:
+                out[there, r], lost[r] = carried
+        return out, lost
+
+    return AtLevel(values, refusals, known if rows.dtype == object else None, back, stopped=stopped)
 
 
 def rows_left(count: int, refused: dict[int, Outcome]) -> Array:
