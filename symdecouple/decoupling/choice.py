@@ -214,7 +214,8 @@ class Choice:
         elif not precise and self.own and self.leading is not None:
             route = MomentRoute(self.leading, route, self.own)
         if self.energies is not None:
-            route = (PreciseEnergyRoute if precise else EnergyRoute)(self.energies, grid, route)
+            route = (PreciseEnergyRoute(self.energies, grid, route, self.features) if precise else
+                     EnergyRoute(self.energies, grid, route))
         return Levels(route, lambda k: k <= own or self.is_closed(k), self.path in ("auto", "relaxed"))
 
     def _is_covered(self, level: int) -> bool:
