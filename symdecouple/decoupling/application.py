@@ -16,9 +16,10 @@ import numpy as np
 from sympy import Expr, Function, Pow
 from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
+from symdecouple.decoupling.motions.motion import is_finite
 from symdecouple.decoupling.offsets import feels_no_offset, middles
 from symdecouple.decoupling.routes.levels import Levels
-from symdecouple.decoupling.routes.route import Answers, AtLevel, is_real, rows_left
+from symdecouple.decoupling.routes.route import Answers, AtLevel, rows_left
 from symdecouple.errors import Outcome
 from symdecouple.families.moments import recognize_moments
 from symdecouple.language.feature_set import FeatureSet
@@ -282,14 +283,14 @@ def _evaluated(compiled: OnRows, rows: Array) -> Array:
 
 def _runs_out(compiled: OnRows, row: Array, found: Any) -> bool:
     """True where a value, or a gradient, is what over- or underflow on the way left of it."""
-    is_finite = np.isfinite(found).all()
-    if is_finite and (np.abs(found) >= np.finfo(np.float64).tiny).any():
+    is_there = np.isfinite(found).all()
+    if is_there and (np.abs(found) >= np.finfo(np.float64).tiny).any():
         return False
     try:
         with np.errstate(over="raise", under="raise", divide="ignore", invalid="ignore"):
             compiled(row)
     except FloatingPointError:  # of some entries; others may be outside the domain
-        return bool(is_finite or _finite(_evaluated(compiled, as_multiprecision(row[None]))).all())
+        return bool(is_there or _finite(_evaluated(compiled, as_multiprecision(row[None]))).all())
     return False
 
 
@@ -311,6 +312,6 @@ class _Worst:
 
 
 def _finite(values: Array) -> Array:
-    is_finite = np.isfinite if values.dtype != object else np.frompyfunc(is_real, 1, 1)
+    test = np.isfinite if values.dtype != object else np.frompyfunc(is_finite, 1, 1)
     with np.errstate(invalid="ignore"):  # NumPy tells of a NaN in an object array
-        return np.asarray(is_finite(values), dtype=np.bool_)
+        return np.asarray(test(values), dtype=np.bool_)

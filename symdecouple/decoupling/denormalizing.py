@@ -68,7 +68,7 @@ def denormalizer(plan: Any, batch: Batch, values: Any, level: int | None, dps: i
         own = application.own(out, beyond, True)  # of normalized rows they are the decoupled ones
         apart = np.abs(own[:, k:] - asked[:, k:beyond])
         is_moved = (apart > max(_SAME, 64 * unit) * (1 + np.abs(asked[:, k:beyond]))).any(axis=1)
-        targets = asked[:, [j for j in order if j < count]]
+        each = asked[:, [j for j in order if j < count]]
         refused: dict[int, Outcome] = {}
         for value, j in zip(references, order, strict=True):
             for r in np.flatnonzero(np.abs(own[:, j] - value) > max(_NEAR, 1e4 * unit) * (1 + abs(value))
@@ -84,9 +84,10 @@ def denormalizer(plan: Any, batch: Batch, values: Any, level: int | None, dps: i
             if not (which := np.flatnonzero(last >= end)).size:
                 continue
             way = levels if end <= k else choice.levels(beyond, bool(dps), batch.grid)
-            here, goals = taken(out, which), targets[which, :end]
+            here, goals = taken(out, which), each[which, :end]
             found = way.route.at_once(here, references, goals, unit) if application.is_single else None
-            at = found or way.move(here, start, end, [*references[:start], *goals[:, start:].T])
+            targets = [*references[:start], *goals[:, start:].T]
+            at = found or next(way.at(here, [end], targets, is_fine=True, start=start))
             out = placed(at.values, which, out)
             if known is not None and at.known is not None:
                 known[:, which] = np.maximum(known[:, which], at.known)

@@ -19,11 +19,12 @@ from symdecouple.decoupling.application import Application
 from symdecouple.decoupling.checkpoint import Checkpoint
 from symdecouple.decoupling.choice import Choice
 from symdecouple.decoupling.counted import AXES, as_statistics, moments_at_once, with_weights, without_masked
+from symdecouple.decoupling.motions.motion import is_finite
 from symdecouple.decoupling.offsets import middles
 from symdecouple.decoupling.precise import Precise
 from symdecouple.decoupling.progress import Portioned, Progress, reported
 from symdecouple.decoupling.routes.levels import Levels
-from symdecouple.decoupling.routes.route import Answers, is_real
+from symdecouple.decoupling.routes.route import Answers
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
@@ -158,7 +159,7 @@ class Running:
         if not self.has_third or exact is None or moments is None or len(moments) < 3:
             return {}
         target = moments.coordinates(targets[:3])[2]
-        which = [r for r, i in enumerate(index.tolist()) if is_real(target) and (self.dps or i in self.batch.means)]
+        which = [r for r, i in enumerate(index.tolist()) if is_finite(target) and (self.dps or i in self.batch.means)]
         return {which[r]: why for r, why in unreachable_rows(exact[index[which]], target).items()} if which else {}
 
     def _once_more(self, perturbation: Perturbation, index: Array, again: dict[int, RefusedRow],

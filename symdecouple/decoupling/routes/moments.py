@@ -88,7 +88,7 @@ class MomentRoute(Route):
             return None
         matrix, compiled = SampleMatrix.of(rows), moment_path_kernel.KERNELS.are_wanted(rows.size)
         found, refusals = _all_there(matrix, count, point, compiled)
-        return Answers(self._features(found, point), refusals)
+        return Answers(self.features_of(found, targets), refusals)
 
     def standardized(self, matrix: SampleMatrix, targets: Sequence[Any]) -> RowValues:
         """Return mean, variance and standardized decoupled moments of rows that may have weights.
@@ -104,7 +104,7 @@ class MomentRoute(Route):
         """Return leading decoupled features from mean, variance and standardized decoupled moments, (R, K)."""
         point = self._point(tuple(targets[: self.count - 1]))
         assert point is not None
-        return self._features(standardized, point)
+        return np.array([self._feature(k, point, standardized[:, k - 1]) for k in range(1, self.count + 1)]).T
 
     def at_level(self, rows: Array, weights: Array, k: int, targets: Sequence[Any]) -> tuple[Array, dict[int, Outcome]]:
         """Return rows with weights, (R, N), at level k, and the rows that do not come there."""
@@ -133,9 +133,6 @@ class MomentRoute(Route):
         point = self._point(tuple(targets[:3]))
         assert point is not None
         return point[2]
-
-    def _features(self, found: Array, point: Sequence[float]) -> Array:
-        return np.array([self._feature(k, point, found[:, k - 1]) for k in range(1, self.count + 1)]).T
 
     def gradients(self, rows: Array, targets: Sequence[Any], weights: Array | None = None) -> Answers | None:
         """As in `values`."""

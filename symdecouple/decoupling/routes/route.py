@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import mpmath
 import numpy as np
 
-from symdecouple.decoupling.motions.motion import largest, unit
+from symdecouple.decoupling.motions.motion import is_finite, largest, unit
 from symdecouple.decoupling.motions.orbit import Moved, OrbitMotion, Unreachable
 from symdecouple.errors import Outcome
 from symdecouple.families.moments import MomentCoordinates
@@ -30,7 +30,7 @@ from symdecouple.numeric.precision.certain_refusals import judged_by_ties
 from symdecouple.numeric.precision.collocation import NoSlope, finite
 from symdecouple.numeric.precision.path import size, spread
 
-__all__ = ["Answers", "AtLevel", "OrbitRoute", "Reached", "Route", "each_row", "is_real", "off", "placed", "rows_left"]
+__all__ = ["Answers", "AtLevel", "OrbitRoute", "Reached", "Route", "each_row", "off", "placed", "rows_left"]
 
 _FAR = 2.0**100  # flows and features take powers of numbers, and the tenth is beyond float64
 _DIGITS = 30  # that decide whether float64 is at fault
@@ -188,7 +188,7 @@ class OrbitRoute(Route):
             with np.errstate(all="ignore"):
                 place, *point = self.moments.coordinates(goals)
                 scale, *shape = point or [1]
-                if not (is_real(place) and is_real(scale) and scale > 0) or (place == 0 and scale == 1):
+                if not (is_finite(place) and is_finite(scale) and scale > 0) or (place == 0 and scale == 1):
                     return goals, 0, 1
                 return self.moments.features([0 * place, 0 * place + 1, *shape][: len(goals)]), place, scale
         except ZeroDivisionError:  # a variance of 0 was asked for
@@ -207,11 +207,6 @@ class OrbitRoute(Route):
             return mpmath.inf
         off, unit = size(moved.error) + size(missing), spread(moved.values)
         return off / unit if unit else off and mpmath.inf  # a sample of zeros has no unit
-
-
-def is_real(value: Any) -> bool:
-    """Finite, and no complex number, which mpmath has of the logarithm of a negative one; its square is complex too."""
-    return bool(mpmath.isfinite(value) and not isinstance(value, mpmath.mpc))
 
 
 def each_row(rows: Array, targets: Sequence[Any], answer: Callable[[Array, list[Any]], Reached | Outcome],
