@@ -10,8 +10,7 @@ from typing import Any, Literal, get_args
 from sympy import S, oo
 from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
-from symdecouple.decoupling.motions.concatenated import ConcatenatedFlows
-from symdecouple.decoupling.motions.joint_steps import StrictSteps
+from symdecouple.decoupling.motions.joint_steps import ConcatenatedFlows, StrictSteps
 from symdecouple.decoupling.motions.nested_roots import Automatic, NestedRoots
 from symdecouple.decoupling.motions.orbit import OrbitMotion
 from symdecouple.decoupling.offsets import feels_no_offset

@@ -25,12 +25,12 @@ from symdecouple.families.moments import MomentCoordinates
 from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.moments.ties import is_flat_at_two
-from symdecouple.numeric.paths.projection import least_move
+from symdecouple.numeric.paths.projection import Frame, least_move
 from symdecouple.numeric.precision.certain_refusals import judged_by_ties
 from symdecouple.numeric.precision.collocation import NoSlope, finite
 from symdecouple.numeric.precision.path import size, spread
 
-__all__ = ["Answers", "AtLevel", "OrbitRoute", "Reached", "Route", "each_row", "off", "placed", "rows_left"]
+__all__ = ["Answers", "AtLevel", "OrbitRoute", "Reached", "Route", "each_row", "placed", "rows_left"]
 
 _FAR = 2.0**100  # flows and features take powers of numbers, and the tenth is beyond float64
 _DIGITS = 30  # that decide whether float64 is at fault
@@ -155,13 +155,13 @@ class OrbitRoute(Route):
             return place + scale * moved.values, moved.residual, missing, (moved, scale)
 
         def pull(way: tuple[Moved, Any], covectors: Array) -> tuple[Array, Any]:
-            moved, scale = way
+            (moved, scale), free = way, covectors * np.nan  # where generators are dependent
             with suppress(ZeroDivisionError):
-                fields = self.motion().generators(moved.values, k)
-                return np.array([
-                    0 * each if is_skewness and is_flat_at_two(moved.values, each, unit(each)) else
-                    scale * moved.slope * off(each, fields) for each in covectors]), 0
-            return covectors * np.nan, 0  # dependent generators
+                frame = Frame.of(self.motion().generators(moved.values, k)[None])
+                if frame.sound.all():
+                    free = frame.split(frame.split(covectors[:, None])[1])[1][:, 0]  # the first leaves rounding
+            free[[is_skewness and is_flat_at_two(moved.values, each, unit(each)) for each in covectors]] = 0
+            return scale * moved.slope * free, 0
 
         return each_row(rows, targets[:k], one, pull)
 
@@ -252,19 +252,3 @@ def placed(part: Array, which: Array, others: Any) -> Array:
     out: Array = others.copy()
     out[which] = part
     return out
-
-
-def off(vector: Array, fields: Array) -> Array:
-    """Return the part of a vector orthogonal to some fields, (k, N)."""
-    basis: list[Array] = []
-    for generator in fields:
-        part = _off_basis(generator, basis)
-        basis.append(part / (part * part).sum() ** 0.5)  # not np.sqrt, which rounds mpmath numbers to float64
-    return _off_basis(vector, basis)
-
-
-def _off_basis(vector: Array, basis: list[Array]) -> Array:
-    """Project twice: the first leaves rounding."""
-    for q in basis * 2:
-        vector = vector - q * (q * vector).sum()
-    return vector
