@@ -73,7 +73,7 @@ ORDER = {
     "tables": "row_functions labels groups grouped labelled",
     "families": "moments linear_forms bank tils filter_moments quadratic exact recognition circular",
     "decoupling": (  # the plan and what it is made of, and four rooms behind it
-        "expectations reference attainable.reference motions.motion motions.orbit motions.leaf "
+        "expectations reference attainable.reference motions.motion motions.orbit "
         "motions.joint_steps motions.nested_roots routes.route routes.moments routes.energies "
         "routes.precise_energies routes.narrow routes.levels verdicts.modified "
         "verdicts.closures verdicts.spectral_minor verdicts.modified_energies verdicts.implicit verdicts.refutation "

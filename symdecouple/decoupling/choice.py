@@ -215,7 +215,7 @@ class Choice:
         if self.energies is not None:
             route = (PreciseEnergyRoute(self.energies, grid, route, self.features) if precise else
                      EnergyRoute(self.energies, grid, route))
-        return Levels(route, lambda k: k <= own or self.is_closed(k), self.path in ("auto", "relaxed"))
+        return Levels(route, lambda k: k <= own or self.is_closed(k))
 
     def _is_covered(self, level: int) -> bool:
         """True iff the frequency domain has all levels up to one, the mean included: no flow is looked for."""

@@ -131,7 +131,8 @@ class Running:
         found, counted = self._found(rows, targets, index), self._counted(index, targets)
         if self.dps and not counted and any(o.reason.startswith(_OF_DIGITS) for o in found.refusals.values()):
             digits = min(max(map(_crowded_digits, rows)) + self.dps, _MOST_DIGITS)  # of the only row
-            is_quick = self.levels.has_roots and self.levels.is_closed(self.application.size - 1)
+            has_roots = self.choice.path in ("auto", "relaxed")  # or formulas, at any precision
+            is_quick = has_roots and self.levels.is_closed(self.application.size - 1)
             if mpmath.mp.dps < digits and is_quick:
                 with at_digits(digits):
                     found = self._found(rows, self._targets(), index)

@@ -23,11 +23,10 @@ __all__ = ["Levels"]
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """The levels of a plan in numbers of one kind; `has_roots` where each is a root or a formula, at any precision."""
+    """The levels of a plan in numbers of one kind."""
 
     route: Route
     is_closed: Callable[[int], bool]
-    has_roots: bool = False
 
     def at(self, rows: Array, wanted: Sequence[int], targets: Sequence[Any], keep: bool = False,
            is_fine: bool = False, start: int = 0) -> Iterator[AtLevel]:
