@@ -147,7 +147,7 @@ def _nearer(gap: Callable[[Any], Any], far: Any) -> tuple[Any, Any]:
 
 
 class LeafMotion:
-    """Moebius maps of the coordinate of a leaf, applied to sample vectors: searched in float64, moved in either kind."""
+    """Moebius maps of the coordinate of a leaf: searched in float64, applied to sample vectors of either kind."""
 
     def __init__(self, leaf: Leaf, sample: Sample) -> None:
         self.leaf = leaf

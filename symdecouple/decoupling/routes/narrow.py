@@ -88,13 +88,12 @@ class NarrowRoute(Route):
         if rows.dtype == object:
             return self._precisely(rows, k, targets[:k], keep)
         if not is_fine or isinstance(self.path, BlackBoxPath):  # which has noise of its own
-            return self._in_steps(self.path, rows, k, targets, keep, moment_path.FINE, step_length)
-        found = self._in_steps(self.path.within(_FINE, _FINE_ROUNDINGS), rows, k, targets, False, moment_path.SHARP)
+            return self._in_steps(rows, k, targets, keep, step_length)
+        found = self._in_steps(rows, k, targets, is_fine=True)
         again = list(found.refusals)
         if not again:
             return found
-        usual = self._in_steps(self.path, rows[again], k, [t[again] if np.ndim(t) else t for t in targets], False,
-                               moment_path.FINE)
+        usual = self._in_steps(rows[again], k, [t[again] if np.ndim(t) else t for t in targets])
         found.values[again] = usual.values
         return replace(found, refusals={again[r]: outcome for r, outcome in usual.refusals.items()})
 
@@ -111,11 +110,12 @@ class NarrowRoute(Route):
             return seen
         return replace(seen, detail=f'{seen.detail}; or leave it to path="auto", which has a closed form here')
 
-    def _in_steps(self, path: NarrowPath, rows: Array, k: int, targets: Sequence[Any], keep: bool, of_moments: float,
-                  step_length: Array | None = None) -> AtLevel:
+    def _in_steps(self, rows: Array, k: int, targets: Sequence[Any], keep: bool = False,
+                  step_length: Array | None = None, is_fine: bool = False) -> AtLevel:
         if self.moments is not None and 3 <= k <= len(self.moments):
-            return self._moment(self.moments, rows, k, targets, keep, of_moments)
-        held = np.empty((len(rows), k - 1))
+            rtol = moment_path.SHARP if is_fine else moment_path.FINE
+            return self._moment(self.moments, rows, k, targets, keep, rtol)
+        path, held = self.path.within(_FINE, _FINE_ROUNDINGS) if is_fine else self.path, np.empty((len(rows), k - 1))
         for j in range(k - 1):
             held[:, j] = targets[j]
         found = path.follow(rows, k, targets[k - 1], held=held, store=keep, step_length=step_length)

@@ -138,18 +138,13 @@ class OrbitRoute(Route):
         is_skewness = k == 3 and self.moments is not None
 
         def one(row: Array, goals: list[Any]) -> Reached | Outcome:
-            goals, place, scale = self._about_mean(goals)
+            goals, place, scale, point = self._about_mean(goals)
             try:
                 with np.errstate(all="ignore"):  # what is not finite is refused
                     moved = self.motion().impose(row, k, goals)
             except Unreachable as error:
-                if self.moments is None or k > len(self.moments):
+                if point is None:
                     return self._in_more_digits(row, k, goals, error.outcome)
-                try:
-                    with np.errstate(all="ignore"):
-                        point = self.moments.coordinates(goals)
-                except ZeroDivisionError:  # a variance of 0 was asked for
-                    return error.outcome
                 return judged_by_ties(row, k, point, error.outcome)
             missing = self._error(moved, k, goals) if rows.dtype == object else np.nan
             return place + scale * moved.values, moved.residual, missing, (moved, scale)
@@ -177,22 +172,20 @@ class OrbitRoute(Route):
                 return error.outcome
         return _OUT_OF_RANGE
 
-    def _about_mean(self, goals: list[Any]) -> tuple[list[Any], Any, Any]:
-        """Return targets of moments for samples of mean 0 and variance 1, and where those are to be moved to.
-
-        So no digits are lost to a mean far above the deviation.
+    def _about_mean(self, goals: list[Any]) -> tuple[list[Any], Any, Any, list[Any] | None]:
+        """Return targets of moments for samples of mean 0 and variance 1, where those are to be moved to, and from
+        which coordinates: so no digits are lost to a mean far above the deviation.
         """
         if self.moments is None or len(goals) > len(self.moments):
-            return goals, 0, 1
-        try:
-            with np.errstate(all="ignore"):
-                place, *point = self.moments.coordinates(goals)
-                scale, *shape = point or [1]
-                if not (is_finite(place) and is_finite(scale) and scale > 0) or (place == 0 and scale == 1):
-                    return goals, 0, 1
-                return self.moments.features([0 * place, 0 * place + 1, *shape][: len(goals)]), place, scale
-        except ZeroDivisionError:  # a variance of 0 was asked for
-            return goals, 0, 1
+            return goals, 0, 1, None
+        point = [mpmath.nan]  # of a variance of 0
+        with suppress(ZeroDivisionError), np.errstate(all="ignore"):
+            point = list(self.moments.coordinates(goals))
+            place, scale, *shape = point if len(point) > 1 else [*point, 1]
+            if is_finite(place) and is_finite(scale) and scale > 0 and not (place == 0 and scale == 1):
+                about = [0 * place, 0 * place + 1, *shape][: len(goals)]
+                return self.moments.features(about), place, scale, about
+        return goals, 0, 1, point
 
     def _error(self, moved: Moved, k: int, targets: Sequence[Any]) -> Any:
         """Return what rounding did and what is missing to the targets, in standard deviations.
