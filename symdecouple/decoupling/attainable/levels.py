@@ -187,7 +187,7 @@ def _end_of(levels: Levels, rows: Array, span: tuple[int, int], value: Array, re
         with np.errstate(over="ignore"):
             targets = np.where(is_closed, reached / 2 + missed / 2, value + sign * unit * 8.0**step)[going]
         here = AtLevel(at[going])
-        moved = levels.route.advance(here, end, [*references[:start], targets], keep=False, is_fine=False)
+        moved = levels.narrow.advance(here, end, [*references[:start], targets], keep=False, is_fine=False)
         there = np.array([r not in moved.refusals for r in range(len(going))], dtype=np.bool_)
         at[going[there]], reached[going[there]] = moved.values[there], targets[there]
         missed[going[~there]] = targets[~there]

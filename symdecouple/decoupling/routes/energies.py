@@ -39,7 +39,6 @@ class AlongForms(Route):
 
     forms: QuadraticForms
     grid: tuple[int, ...]
-    beyond: Route
 
     def _goals(self, targets: Iterable[Any], number: Callable[[Any], Any]) -> list[Any]:
         """Targets of features, numbers or arrays, as those of the mean and of forms without constants."""
@@ -53,8 +52,6 @@ class EnergyRoute(AlongForms):
 
     def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
         """As in `Route`."""
-        if k > len(self.forms):
-            return self.beyond.impose(rows, k, targets)
         goals, wrong = self._asked(len(rows), targets[:k])
         energies = of_forms(self.forms, self.grid)
         with np.errstate(all="ignore"):  # what is not finite is refused

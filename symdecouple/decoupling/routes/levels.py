@@ -23,10 +23,20 @@ __all__ = ["Levels"]
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """The levels of a plan in numbers of one kind."""
+    """The levels of a plan in numbers of one kind.
 
-    route: Route
+    `closed` are the routes by closed forms, each with the last level that it has, the first one to be asked first;
+    `narrow` has all levels.
+    """
+
+    closed: Sequence[tuple[float, Route]]
+    narrow: Route
     is_closed: Callable[[int], bool]
+
+    @property
+    def route(self) -> Route:
+        """The one that may have all features at once."""
+        return self.closed[0][1] if self.closed else self.narrow
 
     def at(self, rows: Array, wanted: Sequence[int], targets: Sequence[Any], keep: bool = False,
            is_fine: bool = False, start: int = 0) -> Iterator[AtLevel]:
@@ -40,11 +50,12 @@ class Levels:
         for k in wanted:
             nearest = next((j for j in range(k, level, -1) if self.is_closed(j)), level)
             if nearest > level:
-                refused, at = at.refusals, self.route.impose(rows, nearest, targets)
+                route = next(route for last, route in self.closed if nearest <= last)
+                refused, at = at.refusals, route.impose(rows, nearest, targets)
                 at.refusals.update(refused)
                 at.values[list(refused)] = np.nan
             for j in range(nearest + 1, k + 1):
-                before, at = at, self.route.advance(at, j, targets, keep, is_fine)
+                before, at = at, self.narrow.advance(at, j, targets, keep, is_fine)
                 digits = "float64" if rows.dtype != object else f"{mpmath.mp.dps} digits"
                 at.refusals.update((r, fallen_together(rows[r], before.values[r], at.refusals[r], digits))
                                    for r in at.refusals.keys() - before.refusals.keys())

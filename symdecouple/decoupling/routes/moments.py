@@ -48,15 +48,12 @@ class MomentRoute(Route):
     """
 
     coordinates: MomentCoordinates
-    beyond: Route
-    own: int = 3
+    own: int
     _known: dict[Any, Any] = field(default_factory=dict, repr=False)  # of features and targets; SymPy compares slowly
 
     def impose(self, rows: Array, k: int, targets: Sequence[Any], weights: Array | None = None) -> AtLevel:
         """As in `Route`; rows may have weights, (R, N), and then no way back."""
         rows = widened(rows)
-        if not 0 < k <= min(self.own, len(self.coordinates)):
-            return self.beyond.impose(rows, k, targets)
         with np.errstate(all="ignore"):
             found = [np.broadcast_to(c, len(rows)).astype(float) for c in self.coordinates.coordinates(targets[:k])]
             impossible = _impossible(found, targets, k) if k > 1 else {}

@@ -42,7 +42,6 @@ class NarrowRoute(Route):
 
     path: NarrowPath
     moments: MomentCoordinates | None = None
-    beyond: Route | None = None
 
     def on(self, grid: tuple[int, ...], features: FeatureSet, precise: bool) -> NarrowRoute:
         """Return the route for samples on a grid, by the bank of the features where these are moments of one."""

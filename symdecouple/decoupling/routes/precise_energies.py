@@ -39,8 +39,6 @@ class PreciseEnergyRoute(AlongForms):
 
     def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
         """As in `Route`."""
-        if k > len(self.forms):
-            return self.beyond.impose(rows, k, targets)
         energies = _energies(self.features, self.forms, self.grid, mpmath.mp.prec)
 
         def one(row: Array, goals: list[Any]) -> Reached | Outcome:

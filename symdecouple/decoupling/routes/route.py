@@ -1,7 +1,7 @@
-r"""From samples to levels: the routes of one plan, one behind the other, and what they return of the rows of a batch.
+r"""From samples to levels: the routes that a plan may take, and what they return of the rows of a batch.
 
-A `Route` is asked five questions. Levels that it lacks, it asks the route behind it for. What a level returns
-(`AtLevel`) knows how to carry gradients back. Along closed forms that is Theorem F,
+A `Route` is asked five questions, about levels that it has (`Levels`). What a level returns (`AtLevel`) knows how to
+carry gradients back. Along closed forms that is Theorem F,
 
 .. math:: \nabla (f \circ N_k)(x) = D^T P_\perp \nabla f(N_k(x))
 
@@ -87,14 +87,13 @@ class AtLevel(Answers):
 
 
 class Route:
-    """How levels are reached; the questions and their defaults: `beyond` is asked for levels that this one lacks."""
+    """How levels are reached: the questions, and what is answered by routes that have nothing at once."""
 
     __slots__ = ()
-    beyond: Route | None
 
     def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
         """Bring features 1..k of the rows, (R, N), to their targets, numbers or arrays (R,), by a closed form."""
-        return self._next.impose(rows, k, targets)
+        raise NotImplementedError
 
     def advance(self, at: AtLevel, k: int, targets: Sequence[Any], keep: bool, is_fine: bool) -> AtLevel:
         """Bring feature k of rows at level k - 1 to its target along the narrow path; those before it stay.
@@ -102,7 +101,7 @@ class Route:
         Targets are of at least k features, numbers or arrays (R,). `keep` keeps the path, for gradients; `is_fine` goes
         in small steps, for samples that are asked for themselves: features are exact in any case.
         """
-        return self._next.advance(at, k, targets, keep, is_fine)
+        raise NotImplementedError
 
     def values(self, rows: Array, targets: Sequence[Any], is_fine: bool) -> Answers | None:
         """Return decoupled features of leading levels, (R, K), all at once; None where they come level by level.
@@ -119,18 +118,12 @@ class Route:
         `unit` is the relative rounding of the rows.
         """
 
-    @property
-    def _next(self) -> Route:
-        assert self.beyond is not None, "no route has this level"
-        return self.beyond
-
 
 @dataclass(frozen=True, slots=True)
 class OrbitRoute(Route):
     """Levels along closed forms, sample by sample, in numbers of either kind; made when they are asked for."""
 
     motion: Callable[[], OrbitMotion]
-    beyond: Route
     moments: MomentCoordinates | None = None
 
     def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
