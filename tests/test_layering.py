@@ -78,7 +78,7 @@ ORDER = {
         "routes.precise_energies routes.narrow routes.levels verdicts.modified "
         "verdicts.closures verdicts.spectral_minor verdicts.modified_energies verdicts.implicit verdicts.refutation "
         "verdicts.decisions verdicts.scenario inner_order offsets choice attainable.levels attainable.ranges "
-        "application dependence explanation precise progress checkpoint counted "
+        "application dependence explanation precise progress counted "
         "running "
         "report denormalizing carrying colour_channels lookup_table transfer_picture transferred transfer "
         "decoupled_names plan_picture plan_facts matching plan storage"

@@ -56,20 +56,16 @@ class Application:
         compiled = {j: compiled_feature(f) for j, f in symbolic.items()}
         self._values = {j: values for j, (values, _) in compiled.items()}
         self._gradients = {j: gradient for j, (_, gradient) in compiled.items()}
-        self._grid: tuple[tuple[int, ...], Application] | None = None
         self._shape: tuple[int, ...] = ()  # of the grid, where there are filters
 
     def on(self, grid: tuple[int, ...]) -> Application:
         """Return the same for samples on a grid, as filters need it."""
         if not self._has_filters:
             return self
-        if self._grid is not None and self._grid[0] == grid:
-            return self._grid[1]
         other = copy.copy(self)
         other._shape = grid
         other._values, other._gradients = ({j: f.on(grid) if isinstance(f, Compiled) else f for j, f in each.items()}
                                            for each in (self._values, self._gradients))
-        self._grid = grid, other
         return other
 
     def values(self, x: Array) -> Array:

@@ -33,17 +33,8 @@ def denormalizer(plan: Any, batch: Batch, values: Any, level: int | None, dps: i
                  ) -> tuple[int, Compute]:
     """Return the level that a batch is at, and what denormalizes rows of it, refusing those that are not normalized.
 
-    Parameters
-    ----------
-    plan : Plan
-    batch : Batch
-    values : array_like (R, k)
-        Wanted features; numbers of them that are not finite bar their rows.
-    level : int, optional
-        By default as many as there are values.
-    dps : int, optional
-    unit : float
-        The relative rounding of the samples.
+    Wanted values, array_like (R, k), that are not finite bar their rows; by default the level is as many as there are.
+    `unit` is the relative rounding of the samples.
     """
     choice, order, application = plan.choice, plan._order, plan._application.on(batch.grid)
     try:

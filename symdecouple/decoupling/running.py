@@ -16,13 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.decoupling.application import Application
-from symdecouple.decoupling.checkpoint import Checkpoint
 from symdecouple.decoupling.choice import Choice
 from symdecouple.decoupling.counted import AXES, as_statistics, moments_at_once, with_weights, without_masked
 from symdecouple.decoupling.motions.motion import is_finite
 from symdecouple.decoupling.offsets import middles
 from symdecouple.decoupling.precise import Precise
-from symdecouple.decoupling.progress import Portioned, Progress, reported
+from symdecouple.decoupling.progress import Checkpoint, Portioned, Progress, reported
 from symdecouple.decoupling.routes.levels import Levels
 from symdecouple.decoupling.routes.route import Answers
 from symdecouple.errors import InvalidInput, Outcome

@@ -150,7 +150,6 @@ class LeafMotion:
     """Moebius maps of the coordinate of a leaf: searched in float64, applied to sample vectors of either kind."""
 
     def __init__(self, leaf: Leaf, sample: Sample) -> None:
-        self.leaf = leaf
         self._phi = Compiled([leaf.phi, leaf.phi.diff(sample)], sample)
         self._back = Compiled([leaf.back], Y)
         self._ends = float(leaf.low), float(leaf.high)
