@@ -31,6 +31,8 @@ __all__ = ["AlongForms", "EnergyRoute", "lost_digits", "of_forms"]
 
 _SEEN = 2.0**-20  # of an energy: a thousandth of its amplitudes, as rounding may change them
 _APART = 1e-6  # relative; a sample that is farther from what was asked for is not that
+_HIDDEN = ("what is imposed is so small beside the rest of the sample that rounding of the entries hides it; take off "
+           "what no feature sees, such as the mean, or use dps=")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,8 @@ class EnergyRoute(AlongForms):
             rounding = EPS * np.maximum(found.values.max(axis=1), -found.values.min(axis=1))
             powers = energies.bands.largest * rounding[:, None] ** 2
             hidden = powers[:, : k - energies.mean] > _SEEN * goals[:, energies.mean :]
-            refusals = {int(r): _hidden(k) for r in np.flatnonzero(hidden.any(axis=1))} | refusals
+            why = Outcome(False, "out of range", f"level {k}: {_HIDDEN}")
+            refusals = dict.fromkeys(np.flatnonzero(hidden.any(axis=1)).tolist(), why) | refusals
         refusals = _refused(found.values, refusals, f"level {k} takes the sample beyond float64")
         return AtLevel(found.values, refusals, back=lambda c: (np.array([*map(found.pullback, c)]), 0))
 
@@ -139,11 +142,6 @@ def _refused(values: Array, refusals: dict[int, Outcome], beyond: str) -> dict[i
     refusals = {**dict.fromkeys(lost, Outcome(False, "out of range", f"{beyond}; take other units")), **refusals}
     values[list(refusals)] = np.nan
     return refusals
-
-
-def _hidden(k: int) -> Outcome:
-    return Outcome(False, "out of range", f"level {k}: what is imposed is so small beside the rest of the sample that "
-                   "rounding of the entries hides it; take off what no feature sees, such as the mean, or use dps=")
 
 
 def _below_rounding(k: int, depth: float, apart: float) -> Outcome:

@@ -79,13 +79,10 @@ class MomentRoute(Route):
 
     def values(self, rows: Array, targets: Sequence[Any], is_fine: bool) -> Answers | None:
         """As in `Route`; None as well where a target is missing, or no sample has them. The last one does not count."""
-        count = self.count
-        point = None if is_fine else self._point(tuple(targets[: count - 1]))
-        if point is None:
+        if is_fine or self._point(tuple(targets[: self.count - 1])) is None:
             return None
-        matrix, compiled = SampleMatrix.of(rows), moment_path_kernel.KERNELS.are_wanted(rows.size)
-        found, refusals = _all_there(matrix, count, point, compiled)
-        return Answers(self.features_of(found, targets), refusals)
+        found = self.standardized(SampleMatrix.of(rows), targets)
+        return Answers(self.features_of(found.values, targets), dict(found.refusals))
 
     def standardized(self, matrix: SampleMatrix, targets: Sequence[Any]) -> RowValues:
         """Return mean, variance and standardized decoupled moments of rows that may have weights.
@@ -95,7 +92,10 @@ class MomentRoute(Route):
         point = self._point(tuple(targets[: self.count - 1]))
         assert point is not None, "moments without references are no plan"
         compiled = matrix.weights is None and moment_path_kernel.KERNELS.are_wanted(matrix.values.size)
-        return RowValues(*_all_there(matrix, self.count, point, compiled))
+        found, refusals = standardized_rows(matrix, self.count, _goal(point), compiled=compiled)
+        if self.count > 1:  # no variance of which digits are missing
+            found[:, 1][(matrix.low < matrix.high) & ~(found[:, 1] >= _NORMAL)] = np.nan
+        return RowValues(found, refusals)
 
     def features_of(self, standardized: Array, targets: Sequence[Any]) -> Array:
         """Return leading decoupled features from mean, variance and standardized decoupled moments, (R, K)."""
@@ -169,15 +169,6 @@ class MomentRoute(Route):
                 point = [c.real for c in point] if is_real and all(c.real > 0 for c in point[1:2]) else None
             self._known[key] = point
         return self._known[key]  # type: ignore[no-any-return]
-
-
-def _all_there(matrix: SampleMatrix, count: int, point: Sequence[float], compiled: bool = False
-               ) -> tuple[Array, dict[int, Outcome]]:
-    """As `standardized_rows`, and no variance of which digits are missing."""
-    found, refusals = standardized_rows(matrix, count, _goal(point), compiled=compiled)
-    if count > 1:
-        found[:, 1][(matrix.low < matrix.high) & ~(found[:, 1] >= _NORMAL)] = np.nan
-    return found, refusals
 
 
 def _goal(point: Sequence[float]) -> tuple[float, ...]:

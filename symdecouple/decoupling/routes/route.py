@@ -106,7 +106,7 @@ class Route:
     def values(self, rows: Array, targets: Sequence[Any], is_fine: bool) -> Answers | None:
         """Return decoupled features of leading levels, (R, K), all at once; None where they come level by level.
 
-        They are NaN from the level on that a row lacks; residuals are NaN where samples were never at the levels.
+        They are NaN from the level on that a row lacks.
         """
 
     def gradients(self, rows: Array, targets: Sequence[Any]) -> Answers | None:
