@@ -89,7 +89,7 @@ class OrbitMotion:
 
     def generators(self, x: Array, k: int) -> Array:
         """Return the first k generators at the samples, (k, N)."""
-        return np.array([np.broadcast_to(u(x)[0], x.shape) for u in self._generators[:k]])
+        return np.array([np.broadcast_to(u(x)[0], x.shape) for u in self._generators[:k]], dtype=x.dtype)
 
     def impose(self, x: Array, k: int, targets: Sequence[Any]) -> Moved:
         """Move a sample vector on its orbit to where the first k features take the target values.
