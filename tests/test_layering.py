@@ -75,7 +75,7 @@ ORDER = {
     "decoupling": (  # the plan and what it is made of, and four rooms behind it
         "expectations reference attainable.reference motions.motion motions.orbit "
         "motions.joint_steps motions.nested_roots routes.route routes.moments routes.energies "
-        "routes.precise_energies routes.narrow routes.levels verdicts.modified "
+        "routes.precise_energies routes.narrow verdicts.modified "
         "verdicts.closures verdicts.spectral_minor verdicts.modified_energies verdicts.implicit verdicts.refutation "
         "verdicts.decisions verdicts.scenario inner_order offsets choice attainable.levels attainable.ranges "
         "application dependence explanation precise progress counted "

@@ -18,8 +18,7 @@ from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
 from symdecouple.decoupling.motions.motion import is_finite
 from symdecouple.decoupling.offsets import feels_no_offset, middles
-from symdecouple.decoupling.routes.levels import Levels
-from symdecouple.decoupling.routes.route import Answers, AtLevel, rows_left
+from symdecouple.decoupling.routes.route import Answers, AtLevel, Levels, rows_left
 from symdecouple.errors import Outcome
 from symdecouple.families.moments import recognize_moments
 from symdecouple.language.feature_set import FeatureSet

@@ -15,11 +15,10 @@ from symdecouple.decoupling.motions.nested_roots import Automatic, NestedRoots
 from symdecouple.decoupling.motions.orbit import OrbitMotion
 from symdecouple.decoupling.offsets import feels_no_offset
 from symdecouple.decoupling.routes.energies import EnergyRoute
-from symdecouple.decoupling.routes.levels import Levels
 from symdecouple.decoupling.routes.moments import MomentRoute
 from symdecouple.decoupling.routes.narrow import NarrowRoute
 from symdecouple.decoupling.routes.precise_energies import PreciseEnergyRoute
-from symdecouple.decoupling.routes.route import OrbitRoute, Route
+from symdecouple.decoupling.routes.route import Levels, OrbitRoute, Route
 from symdecouple.decoupling.verdicts.modified import first_features, modified_features
 from symdecouple.decoupling.verdicts.scenario import Verdicts
 from symdecouple.errors import BudgetExceeded, InvalidInput, NoClosedForm

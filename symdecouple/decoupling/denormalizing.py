@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from symdecouple.decoupling.routes.levels import Levels
-from symdecouple.decoupling.routes.route import Answers, placed
+from symdecouple.decoupling.routes.route import Answers, Levels, placed
 from symdecouple.decoupling.running import Compute
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.features.expressions import Array, as_multiprecision

@@ -22,8 +22,7 @@ from symdecouple.decoupling.motions.motion import is_finite
 from symdecouple.decoupling.offsets import middles
 from symdecouple.decoupling.precise import Precise
 from symdecouple.decoupling.progress import Checkpoint, Portioned, Progress, reported
-from symdecouple.decoupling.routes.levels import Levels
-from symdecouple.decoupling.routes.route import Answers
+from symdecouple.decoupling.routes.route import Answers, Levels
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, as_multiprecision

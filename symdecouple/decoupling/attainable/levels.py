@@ -18,8 +18,7 @@ import numpy as np
 from sympy import Expr, S, limit, oo
 
 from symdecouple.decoupling.routes.energies import of_forms
-from symdecouple.decoupling.routes.levels import Levels
-from symdecouple.decoupling.routes.route import AtLevel
+from symdecouple.decoupling.routes.route import AtLevel, Levels
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.families.quadratic import QuadraticForms
 from symdecouple.numeric.energies.energy_range import energy_range

@@ -1,7 +1,8 @@
 r"""From samples to levels: the routes that a plan may take, and what they return of the rows of a batch.
 
-A `Route` is asked five questions, about levels that it has (`Levels`). What a level returns (`AtLevel`) knows how to
-carry gradients back. Along closed forms that is Theorem F,
+A level with a closed form is reached from the sample itself, by one motion on its orbit; a level without one from the
+level before. Both end at the same point where both exist. A `Route` is asked five questions, about levels that it has
+(`Levels`). What a level returns (`AtLevel`) knows how to carry gradients back. Along closed forms that is Theorem F,
 
 .. math:: \nabla (f \circ N_k)(x) = D^T P_\perp \nabla f(N_k(x))
 
@@ -10,7 +11,7 @@ with D the derivative of the motion, flow parameters held, and P_perp the projec
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -24,13 +25,15 @@ from symdecouple.errors import Outcome
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
+from symdecouple.numeric.moments.out_of_reach import fallen_together
 from symdecouple.numeric.moments.ties import is_flat_at_two
 from symdecouple.numeric.paths.projection import Frame, least_move
 from symdecouple.numeric.precision.certain_refusals import judged_by_ties
 from symdecouple.numeric.precision.collocation import NoSlope, finite
 from symdecouple.numeric.precision.path import size, spread
+from symdecouple.numeric.samples.vectors import widened
 
-__all__ = ["Answers", "AtLevel", "OrbitRoute", "Reached", "Route", "each_row", "placed", "rows_left"]
+__all__ = ["Answers", "AtLevel", "Levels", "OrbitRoute", "Reached", "Route", "each_row", "placed", "rows_left"]
 
 _FAR = 2.0**100  # flows and features take powers of numbers, and the tenth is beyond float64
 _DIGITS = 30  # that decide whether float64 is at fault
@@ -117,6 +120,48 @@ class Route:
 
         `unit` is the relative rounding of the rows.
         """
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """The levels of a plan in numbers of one kind.
+
+    `closed` are the routes by closed forms, each with the last level that it has, the first one to be asked first;
+    `narrow` has all levels.
+    """
+
+    closed: Sequence[tuple[float, Route]]
+    narrow: Route
+    is_closed: Callable[[int], bool]
+
+    @property
+    def route(self) -> Route:
+        """The one that may have all features at once."""
+        return self.closed[0][1] if self.closed else self.narrow
+
+    def at(self, rows: Array, wanted: Sequence[int], targets: Sequence[Any], keep: bool = False,
+           is_fine: bool = False, start: int = 0) -> Iterator[AtLevel]:
+        """Yield the rows, (R, N), at each of the wanted levels, which increase; refused rows stay refused.
+
+        Rows may be narrow ones of a batch, or at level `start`: of features after it, targets may be others than the
+        references then. `keep` and `is_fine` are as in `Route.advance`.
+        """
+        rows, level = widened(rows), start
+        at = AtLevel(rows, known=np.full((2, len(rows)), mpmath.mpf(0)) if rows.dtype == object else None)
+        for k in wanted:
+            nearest = next((j for j in range(k, level, -1) if self.is_closed(j)), level)
+            if nearest > level:
+                route = next(route for last, route in self.closed if nearest <= last)
+                refused, at = at.refusals, route.impose(rows, nearest, targets)
+                at.refusals.update(refused)
+                at.values[list(refused)] = np.nan
+            for j in range(nearest + 1, k + 1):
+                before, at = at, self.narrow.advance(at, j, targets, keep, is_fine)
+                digits = "float64" if rows.dtype != object else f"{mpmath.mp.dps} digits"
+                at.refusals.update((r, fallen_together(rows[r], before.values[r], at.refusals[r], digits))
+                                   for r in at.refusals.keys() - before.refusals.keys())
+            level = k
+            yield at
 
 
 @dataclass(frozen=True, slots=True)
