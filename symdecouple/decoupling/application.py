@@ -1,7 +1,7 @@
 """Decoupled features and their gradients, of the rows of a batch.
 
-Each function returns an answer a row with its residual and its error, and the rows that were refused; those are NaN
-from the level on that they lack.
+Each function returns an answer a row, how exactly it is known, and the rows that were refused; those are NaN from the
+level on that they lack.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import numpy as np
 from sympy import Expr, Function, Pow
 from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
+from symdecouple.decoupling.motions.motion import is_finite
 from symdecouple.decoupling.offsets import feels_no_offset, middles
-from symdecouple.decoupling.routes.levels import Levels
-from symdecouple.decoupling.routes.route import Answers, AtLevel, is_real, rows_left
+from symdecouple.decoupling.routes.route import Answers, AtLevel, Levels, rows_left
 from symdecouple.errors import Outcome
 from symdecouple.families.moments import recognize_moments
 from symdecouple.language.feature_set import FeatureSet
@@ -55,20 +55,16 @@ class Application:
         compiled = {j: compiled_feature(f) for j, f in symbolic.items()}
         self._values = {j: values for j, (values, _) in compiled.items()}
         self._gradients = {j: gradient for j, (_, gradient) in compiled.items()}
-        self._grid: tuple[tuple[int, ...], Application] | None = None
         self._shape: tuple[int, ...] = ()  # of the grid, where there are filters
 
     def on(self, grid: tuple[int, ...]) -> Application:
         """Return the same for samples on a grid, as filters need it."""
         if not self._has_filters:
             return self
-        if self._grid is not None and self._grid[0] == grid:
-            return self._grid[1]
         other = copy.copy(self)
         other._shape = grid
         other._values, other._gradients = ({j: f.on(grid) if isinstance(f, Compiled) else f for j, f in each.items()}
                                            for each in (self._values, self._gradients))
-        self._grid = grid, other
         return other
 
     def values(self, x: Array) -> Array:
@@ -113,7 +109,7 @@ class Application:
                 out[fine, j], bad = self._value(j, taken(at.values, fine), start > 0)
                 out[fine[list(bad)], j] = np.nan
                 wrong = {**{int(fine[r]): outcome for r, outcome in bad.items()}, **wrong}
-        return worst.answers(out, {**worst.refusals, **wrong})
+        return Answers(out, {**worst.refusals, **wrong}, worst.known)
 
     def gradients(self, levels: Levels, rows: Array, references: Sequence[Any]) -> Answers:
         """Return the gradients of the decoupled features, (R, M, N)."""
@@ -146,8 +142,9 @@ class Application:
                                       "feature before it, has no gradient to go along at this sample")
                 out[list(stopped), j] = np.nan
                 worst.refusals = {**stopped, **wrong[j], **worst.refusals}
-        worst.error = None if worst.error is None else worst.error + lost
-        return worst.answers(out, worst.refusals)
+        if worst.known is not None:
+            worst.known[1] += lost
+        return Answers(out, worst.refusals, worst.known)
 
     def _begun(self, first: Answers | None, rows: Array, *more: int) -> tuple[Array, list[tuple[int, int]]]:
         """Return room for what features have, (R, M, *more), with leading ones in it; and the spans of all others."""
@@ -281,40 +278,35 @@ def _evaluated(compiled: OnRows, rows: Array) -> Array:
 
 def _runs_out(compiled: OnRows, row: Array, found: Any) -> bool:
     """True where a value, or a gradient, is what over- or underflow on the way left of it."""
-    is_finite = np.isfinite(found).all()
-    if is_finite and (np.abs(found) >= np.finfo(np.float64).tiny).any():
+    is_there = np.isfinite(found).all()
+    if is_there and (np.abs(found) >= np.finfo(np.float64).tiny).any():
         return False
     try:
         with np.errstate(over="raise", under="raise", divide="ignore", invalid="ignore"):
             compiled(row)
     except FloatingPointError:  # of some entries; others may be outside the domain
-        return bool(is_finite or _finite(_evaluated(compiled, as_multiprecision(row[None]))).all())
+        return bool(is_there or _finite(_evaluated(compiled, as_multiprecision(row[None]))).all())
     return False
 
 
 class _Worst:
-    """The largest residual and error of rows so far, and why they were refused; it begins with what comes at once."""
+    """How exactly rows are known at the worst so far, and why they were refused; it begins with what comes at once."""
 
     def __init__(self, rows: Array, first: Answers | None) -> None:
-        zeros = np.zeros(len(rows), dtype=np.result_type(rows, np.float64))  # rows of a batch may be narrower
-        self.residual = zeros if first is None else first.residual.copy()
-        self.error = np.zeros(len(rows), dtype=object) if rows.dtype == object else None
+        self.count = len(rows)
+        self.known = np.zeros((2, self.count), dtype=object) if rows.dtype == object else None
         self.refusals: dict[int, Outcome] = {} if first is None else dict(first.refusals)
 
     def see(self, at: Answers) -> Array:
         """Take in a level; return the rows that are left."""
         self.refusals = {**at.refusals, **self.refusals}
-        which = rows_left(len(self.residual), self.refusals)
-        self.residual[which] = np.maximum(self.residual[which], at.residual[which])
-        if self.error is not None and at.error is not None:
-            self.error[which] = np.maximum(self.error[which], at.error[which])
+        which = rows_left(self.count, self.refusals)
+        if self.known is not None and at.known is not None:
+            self.known[:, which] = np.maximum(self.known[:, which], at.known[:, which])
         return which
-
-    def answers(self, values: Array, refusals: dict[int, Outcome]) -> Answers:
-        return Answers(values, self.residual, refusals, self.error)
 
 
 def _finite(values: Array) -> Array:
-    is_finite = np.isfinite if values.dtype != object else np.frompyfunc(is_real, 1, 1)
+    test = np.isfinite if values.dtype != object else np.frompyfunc(is_finite, 1, 1)
     with np.errstate(invalid="ignore"):  # NumPy tells of a NaN in an object array
-        return np.asarray(is_finite(values), dtype=np.bool_)
+        return np.asarray(test(values), dtype=np.bool_)

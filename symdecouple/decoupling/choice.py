@@ -10,17 +10,15 @@ from typing import Any, Literal, get_args
 from sympy import S, oo
 from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
-from symdecouple.decoupling.motions.concatenated import ConcatenatedFlows
-from symdecouple.decoupling.motions.joint_steps import StrictSteps
+from symdecouple.decoupling.motions.joint_steps import ConcatenatedFlows, StrictSteps
 from symdecouple.decoupling.motions.nested_roots import Automatic, NestedRoots
 from symdecouple.decoupling.motions.orbit import OrbitMotion
 from symdecouple.decoupling.offsets import feels_no_offset
 from symdecouple.decoupling.routes.energies import EnergyRoute
-from symdecouple.decoupling.routes.levels import Levels
 from symdecouple.decoupling.routes.moments import MomentRoute
 from symdecouple.decoupling.routes.narrow import NarrowRoute
 from symdecouple.decoupling.routes.precise_energies import PreciseEnergyRoute
-from symdecouple.decoupling.routes.route import OrbitRoute, Route
+from symdecouple.decoupling.routes.route import Levels, OrbitRoute, Route
 from symdecouple.decoupling.verdicts.modified import first_features, modified_features
 from symdecouple.decoupling.verdicts.scenario import Verdicts
 from symdecouple.errors import BudgetExceeded, InvalidInput, NoClosedForm
@@ -200,22 +198,22 @@ class Choice:
         if precise and (len(self.features) if wanted is None else wanted) > known:
             raise NoClosedForm(f"{self.features[known]} is a black box, known in float64 only: leave dps out, or "
                                f"normalize to levels up to {known}")
-        route: Route = self._narrow
+        narrow, own, closed = self._narrow, self.own, list[tuple[float, Route]]()
         if self.filter_ndim is not None:
-            route = self._narrow.on(grid, self.features, precise)
-        if self.path == "narrow" and self.own and (precise or self.leading is None):
-            route = OrbitRoute(lambda: self._shift_and_scale.motion, route)
-        if self.path != "narrow" and not self._is_covered(level):
-            route = OrbitRoute(lambda: self.closed(level).motion, route, self.moments)
-        own = self.own
-        if not precise and self.path == "auto" and self.moments is not None:
-            route = MomentRoute(self.moments, route)
-            own = min(len(self.moments), route.own)
-        elif not precise and self.own and self.leading is not None:
-            route = MomentRoute(self.leading, route, self.own)
+            narrow = self._narrow.on(grid, self.features, precise)
         if self.energies is not None:
-            route = (PreciseEnergyRoute if precise else EnergyRoute)(self.energies, grid, route)
-        return Levels(route, lambda k: k <= own or self.is_closed(k), self.path in ("auto", "relaxed"))
+            closed.append((len(self.energies), PreciseEnergyRoute(self.energies, grid, self.features) if precise else
+                           EnergyRoute(self.energies, grid)))
+        if not precise and self.path == "auto" and self.moments is not None:
+            own = min(len(self.moments), 3)
+            closed.append((own, MomentRoute(self.moments, 3)))
+        elif not precise and own and self.leading is not None:
+            closed.append((own, MomentRoute(self.leading, own)))
+        if self.path != "narrow" and not self._is_covered(level):
+            closed.append((math.inf, OrbitRoute(lambda: self.closed(level).motion, self.moments)))
+        elif self.path == "narrow" and own and (precise or self.leading is None):
+            closed.append((own, OrbitRoute(lambda: self._shift_and_scale.motion)))
+        return Levels(closed, narrow, lambda k: k <= own or self.is_closed(k))
 
     def _is_covered(self, level: int) -> bool:
         """True iff the frequency domain has all levels up to one, the mean included: no flow is looked for."""

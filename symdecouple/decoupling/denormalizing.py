@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from symdecouple.decoupling.routes.levels import Levels
-from symdecouple.decoupling.routes.route import Answers, placed
+from symdecouple.decoupling.routes.route import Answers, Levels, placed
 from symdecouple.decoupling.running import Compute
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
@@ -33,17 +32,8 @@ def denormalizer(plan: Any, batch: Batch, values: Any, level: int | None, dps: i
                  ) -> tuple[int, Compute]:
     """Return the level that a batch is at, and what denormalizes rows of it, refusing those that are not normalized.
 
-    Parameters
-    ----------
-    plan : Plan
-    batch : Batch
-    values : array_like (R, k)
-        Wanted features; numbers of them that are not finite bar their rows.
-    level : int, optional
-        By default as many as there are values.
-    dps : int, optional
-    unit : float
-        The relative rounding of the samples.
+    Wanted values, array_like (R, k), that are not finite bar their rows; by default the level is as many as there are.
+    `unit` is the relative rounding of the samples.
     """
     choice, order, application = plan.choice, plan._order, plan._application.on(batch.grid)
     try:
@@ -68,7 +58,7 @@ def denormalizer(plan: Any, batch: Batch, values: Any, level: int | None, dps: i
         own = application.own(out, beyond, True)  # of normalized rows they are the decoupled ones
         apart = np.abs(own[:, k:] - asked[:, k:beyond])
         is_moved = (apart > max(_SAME, 64 * unit) * (1 + np.abs(asked[:, k:beyond]))).any(axis=1)
-        targets = asked[:, [j for j in order if j < count]]
+        each = asked[:, [j for j in order if j < count]]
         refused: dict[int, Outcome] = {}
         for value, j in zip(references, order, strict=True):
             for r in np.flatnonzero(np.abs(own[:, j] - value) > max(_NEAR, 1e4 * unit) * (1 + abs(value))
@@ -78,24 +68,24 @@ def denormalizer(plan: Any, batch: Batch, values: Any, level: int | None, dps: i
                 refused.setdefault(int(r), Outcome(False, "not normalized", detail))
         refused = application.undefined(own) | refused
         last = np.where(is_moved, beyond, k)  # where each row is, 0 where nothing is left to do
-        residual, error = np.zeros((2, len(rows)), dtype=out.dtype)
+        known = np.zeros((2, len(rows)), dtype=object) if dps else None
         for start, end in reversed(application.spans):  # last feature first
             last[list(refused)] = 0
             if not (which := np.flatnonzero(last >= end)).size:
                 continue
             way = levels if end <= k else choice.levels(beyond, bool(dps), batch.grid)
-            here, goals = taken(out, which), targets[which, :end]
+            here, goals = taken(out, which), each[which, :end]
             found = way.route.at_once(here, references, goals, unit) if application.is_single else None
-            at = found or way.move(here, start, end, [*references[:start], *goals[:, start:].T])
+            targets = [*references[:start], *goals[:, start:].T]
+            at = found or next(way.at(here, [end], targets, is_fine=True, start=start))
             out = placed(at.values, which, out)
-            residual[which] = np.maximum(residual[which], at.residual)
-            if at.error is not None:
-                error[which] = np.maximum(error[which], at.error)
+            if known is not None and at.known is not None:
+                known[:, which] = np.maximum(known[:, which], at.known)
             refused |= {int(which[r]): outcome for r, outcome in at.refusals.items()}
             last[which] = 0 if found is not None else last[which]
         if refused:
             out = out.copy()
             out[list(refused)] = np.nan
-        return Answers(out, residual, refused, error if dps else None)
+        return Answers(out, refused, known)
 
     return k, compute

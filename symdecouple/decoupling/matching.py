@@ -21,8 +21,7 @@ from symdecouple.decoupling.carrying import Recipe
 from symdecouple.decoupling.choice import Choice
 from symdecouple.decoupling.plan_facts import PlanFacts
 from symdecouple.decoupling.progress import Progress
-from symdecouple.decoupling.routes.levels import Levels
-from symdecouple.decoupling.routes.route import Answers
+from symdecouple.decoupling.routes.route import Answers, Levels
 from symdecouple.decoupling.running import answered, batch_of, leaves_out_masked
 from symdecouple.decoupling.transfer import Maps, Match
 from symdecouple.errors import InvalidInput, Outcome
@@ -152,10 +151,9 @@ class Matching(PlanFacts):
         batch = batch_of(self.choice, "own_values", samples, axis, dps, centred=False)
 
         def compute(levels: Levels, rows: Array, _: Sequence[Any], index: Array) -> Answers:
-            none = np.zeros(len(rows), dtype=rows.dtype)
             here = applied.on(batch.grid)
             own = here.own(rows, applied.size)
-            return Answers(own, none, here.undefined(own), error=none if is_exact else None)
+            return Answers(own, here.undefined(own), np.zeros((2, len(rows)), dtype=object) if is_exact else None)
 
         found = self._run(batch, (applied.size,), dps, on_refusal, compute, None, progress)
         if not is_exact:
@@ -204,7 +202,7 @@ def _by_moments(choice: Choice, rows: Array, targets: Array) -> Answers | None:
     for i in list(refusals):
         if note := _rounding(moments, targets[i]):
             refusals[i] = Outcome(False, "beyond float64", f"{refusals[i].detail}; {note}")
-    return Answers(done.values, done.residual, refusals)
+    return Answers(done.values, refusals)
 
 
 def _point(moments: MomentCoordinates, targets: Array) -> Array:
@@ -234,7 +232,7 @@ def _rounding(moments: MomentCoordinates, values: Array) -> str:
 
 def _settled(application: Application, found: Answers, rows: Array, targets: Array, choice: Choice) -> Answers:
     """The rows after Newton's steps as long as they bring features with expressions nearer; what is far is refused."""
-    values, residual, refusals = found.values, np.array(found.residual, dtype=np.float64), dict(found.refusals)
+    values, refusals = found.values, dict(found.refusals)
     for r in range(len(values)):
         if r in refusals:  # that no energies are there is certain
             y = None if choice.energies is not None else _continued(application, rows[r], targets[r], choice)
@@ -243,13 +241,11 @@ def _settled(application: Application, found: Answers, rows: Array, targets: Arr
             values[r] = y
             del refusals[r]
         values[r], worst = _newton(application, values[r], targets[r])
-        if np.isfinite(worst):
-            residual[r] = worst
         if worst > _APART and np.isfinite(worst):
             values[r] = np.nan
             refusals[r] = Outcome(False, "lost on the way", f"the features come to {worst:.1e} of what was asked for, "
                                   "and no nearer; take values nearer to those of the sample")
-    return Answers(values, residual, refusals)
+    return Answers(values, refusals)
 
 
 def _continued(application: Application, row: Array, targets: Array, choice: Choice) -> Array | None:
@@ -298,4 +294,4 @@ def _inside(found: Answers, interval: tuple[Any, Any]) -> Answers:
     found.values[left] = np.nan
     why = Outcome(False, "outside the domain", "the sample would have to leave the interval that was declared to have "
                   "these features; take values nearer to those of the sample")
-    return Answers(found.values, found.residual, {**found.refusals, **dict.fromkeys(left, why)}, found.error)
+    return Answers(found.values, {**found.refusals, **dict.fromkeys(left, why)}, found.known)

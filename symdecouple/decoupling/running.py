@@ -16,14 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.decoupling.application import Application
-from symdecouple.decoupling.checkpoint import Checkpoint
 from symdecouple.decoupling.choice import Choice
 from symdecouple.decoupling.counted import AXES, as_statistics, moments_at_once, with_weights, without_masked
+from symdecouple.decoupling.motions.motion import is_finite
 from symdecouple.decoupling.offsets import middles
 from symdecouple.decoupling.precise import Precise
-from symdecouple.decoupling.progress import Portioned, Progress, reported
-from symdecouple.decoupling.routes.levels import Levels
-from symdecouple.decoupling.routes.route import Answers, is_real
+from symdecouple.decoupling.progress import Checkpoint, Portioned, Progress, reported
+from symdecouple.decoupling.routes.route import Answers, Levels
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
@@ -89,7 +88,9 @@ class Running:
             for whole in (to_do[i : i + step] for i in range(0, len(to_do), step)):
                 for index in [whole] if portioned is None else portioned.cut(whole):
                     with as_part_of(len(whole) * n_samples):
-                        known[:, index] = self._portion(index, targets)
+                        found = self._portion(index, targets)
+                    if found is not None:
+                        known[:, index] = found
                     if portioned is None:
                         continue
                     done[index], is_end = True, bool(index[-1] == whole[-1])
@@ -121,22 +122,21 @@ class Running:
             batch.refusals.pop(i)
             batch.refusals |= {} if outcome.ok else {i: outcome}
 
-    def _portion(self, index: Array, targets: Sequence[Any]) -> Array:
-        """Answer some rows, and return their residuals and errors; nothing else of what was computed is left."""
+    def _portion(self, index: Array, targets: Sequence[Any]) -> Array | None:
+        """Answer some rows, and return how exactly they are known; nothing else of what was computed is left."""
         batch, rows = self.batch, taken(self.batch.rows, index)
         is_feature = self.shape is not None and len(self.shape) == 1
         found, counted = self._found(rows, targets, index), self._counted(index, targets)
         if self.dps and not counted and any(o.reason.startswith(_OF_DIGITS) for o in found.refusals.values()):
             digits = min(max(map(_crowded_digits, rows)) + self.dps, _MOST_DIGITS)  # of the only row
-            is_quick = self.levels.has_roots and self.levels.is_closed(self.application.size - 1)
+            has_roots = self.choice.path in ("auto", "relaxed")  # or formulas, at any precision
+            is_quick = has_roots and self.levels.is_closed(self.application.size - 1)
             if mpmath.mp.dps < digits and is_quick:
                 with at_digits(digits):
                     found = self._found(rows, self._targets(), index)
         for r, outcome in counted.items():
             found.values[r][0 if self.shape is None else 3:] = mpmath.nan if self.dps else np.nan
             found.refusals[r] = outcome
-        kept = np.full((2, len(index)), np.nan, dtype=batch.numbers)
-        kept[0], kept[1] = found.residual, found.error
         batch.put_all(index, found.values)
         again = dict[int, RefusedRow]()
         for r, symptom in found.refusals.items():
@@ -149,8 +149,8 @@ class Running:
             else:
                 again[r] = RefusedRow(row.astype(np.float32) if batch.single else row, outcome, own)
         if again and self.perturbation is not None:
-            self._once_more(self.perturbation, index, again, targets, kept)
-        return kept
+            self._once_more(self.perturbation, index, again, targets, found.known)
+        return found.known
 
     def _counted(self, index: Array, targets: Sequence[Any]) -> dict[int, Outcome]:
         """Why rows of exact numbers have no third level of moments: by their ties before they were rounded."""
@@ -158,19 +158,18 @@ class Running:
         if not self.has_third or exact is None or moments is None or len(moments) < 3:
             return {}
         target = moments.coordinates(targets[:3])[2]
-        which = [r for r, i in enumerate(index.tolist()) if is_real(target) and (self.dps or i in self.batch.means)]
+        which = [r for r, i in enumerate(index.tolist()) if is_finite(target) and (self.dps or i in self.batch.means)]
         return {which[r]: why for r, why in unreachable_rows(exact[index[which]], target).items()} if which else {}
 
     def _once_more(self, perturbation: Perturbation, index: Array, again: dict[int, RefusedRow],
-                   targets: Sequence[Any], kept: Array) -> None:
+                   targets: Sequence[Any], kept: Array | None) -> None:
         """Try refused rows perturbed, and note what became of them; features that one has itself stay."""
         places, refused, batch = np.array(list(again), dtype=np.intp), list(again.values()), self.batch
 
         def ask(rows: Array, owner: Array) -> tuple[Array, Any, dict[int, Outcome]]:
             found = self._found(rows, targets, index[places[owner]])
-            beside, are_features = np.empty((2, len(rows)), dtype=kept.dtype), refused[0].own is not None
-            beside[0], beside[1] = found.residual, found.error
-            return found.values, beside.T, {
+            are_features, none = refused[0].own is not None, rows[:, :0]
+            return found.values, none if found.known is None else found.known.T, {
                 r: self.application.judged(rows[r], why, found.values[r] if are_features else None)
                 for r, why in found.refusals.items()}
 
@@ -178,7 +177,8 @@ class Running:
             (batch.notes if tried.outcome.ok else batch.refusals)[int(index[r])] = tried.outcome
             if tried.values is not None:
                 batch.put_all(index[[r]], tried.values[None])
-                kept[:, r] = tried.beside
+                if kept is not None:
+                    kept[:, r] = tried.beside
 
     def _found(self, rows: Array, targets: Sequence[Any], index: Array) -> Answers:
         """Compute for rows about 0 where features feel no offset, and put right what only the numbers given tell."""

@@ -102,9 +102,7 @@ def test_moments_of_the_pixels_run_with_those_of_the_bands() -> None:
     features = FeatureSet([*(Mean(x**p) for p in range(1, 5)), *energies])
     plan = decouple(features)
     image = patches(1, seed=8)[0]
-    route: Any = plan.choice.levels(len(features) - 1, False, image.shape).route
-    while route.beyond is not None:
-        route = route.beyond
+    route: Any = plan.choice.levels(len(features) - 1, False, image.shape).narrow
     assert isinstance(route.path.features, BankFeatures)
     found, y = plan.transform(image), plan.normalize(image, 3).reshape(1, -1)
     slow = NarrowPath(features).on(image.shape)

@@ -18,8 +18,7 @@ import numpy as np
 from sympy import Expr, S, limit, oo
 
 from symdecouple.decoupling.routes.energies import of_forms
-from symdecouple.decoupling.routes.levels import Levels
-from symdecouple.decoupling.routes.route import AtLevel
+from symdecouple.decoupling.routes.route import AtLevel, Levels
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.families.quadratic import QuadraticForms
 from symdecouple.numeric.energies.energy_range import energy_range
@@ -186,8 +185,8 @@ def _end_of(levels: Levels, rows: Array, span: tuple[int, int], value: Array, re
             break
         with np.errstate(over="ignore"):
             targets = np.where(is_closed, reached / 2 + missed / 2, value + sign * unit * 8.0**step)[going]
-        here = AtLevel(at[going], np.zeros(len(going)))
-        moved = levels.route.advance(here, end, [*references[:start], targets], keep=False, is_fine=False)
+        here = AtLevel(at[going])
+        moved = levels.narrow.advance(here, end, [*references[:start], targets], keep=False, is_fine=False)
         there = np.array([r not in moved.refusals for r in range(len(going))], dtype=np.bool_)
         at[going[there]], reached[going[there]] = moved.values[there], targets[there]
         missed[going[~there]] = targets[~there]

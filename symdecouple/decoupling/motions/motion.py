@@ -113,5 +113,5 @@ def largest(values: Array) -> Any:
 
 
 def is_finite(value: Any) -> bool:
-    """True for a finite real number of either kind."""
+    """True for a finite real number of either kind; the logarithm of a negative one is complex in mpmath."""
     return not isinstance(value, mpmath.mpc) and bool(mpmath.isfinite(value))

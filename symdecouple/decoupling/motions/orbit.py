@@ -66,9 +66,8 @@ class OrbitMotion:
     def __init__(self, features: FeatureSet, steps: Sequence[Step], flows: Sequence[Flow]) -> None:
         self.sample = sample = features.sample
         self.steps, self.flows = tuple(steps), tuple(flows)
-        self.size = len(self.steps)
         self.explicit = next((k for k, step in enumerate(self.steps) if step.time is None or not self.has_formulas),
-                             self.size)
+                             len(self.steps))
         self._undone = undone(self.steps, [flow.velocity for flow in self.flows], sample)
         known = features.symbolic if self.steps else ()  # nothing moves without a step
         self._features = [Compiled([f.expr], sample) for f in known]
@@ -90,7 +89,7 @@ class OrbitMotion:
 
     def generators(self, x: Array, k: int) -> Array:
         """Return the first k generators at the samples, (k, N)."""
-        return np.array([np.broadcast_to(u(x)[0], x.shape) for u in self._generators[:k]])
+        return np.array([np.broadcast_to(u(x)[0], x.shape) for u in self._generators[:k]], dtype=x.dtype)
 
     def impose(self, x: Array, k: int, targets: Sequence[Any]) -> Moved:
         """Move a sample vector on its orbit to where the first k features take the target values.

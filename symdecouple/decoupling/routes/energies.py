@@ -31,6 +31,8 @@ __all__ = ["AlongForms", "EnergyRoute", "lost_digits", "of_forms"]
 
 _SEEN = 2.0**-20  # of an energy: a thousandth of its amplitudes, as rounding may change them
 _APART = 1e-6  # relative; a sample that is farther from what was asked for is not that
+_HIDDEN = ("what is imposed is so small beside the rest of the sample that rounding of the entries hides it; take off "
+           "what no feature sees, such as the mean, or use dps=")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,6 @@ class AlongForms(Route):
 
     forms: QuadraticForms
     grid: tuple[int, ...]
-    beyond: Route
 
     def _goals(self, targets: Iterable[Any], number: Callable[[Any], Any]) -> list[Any]:
         """Targets of features, numbers or arrays, as those of the mean and of forms without constants."""
@@ -53,8 +54,6 @@ class EnergyRoute(AlongForms):
 
     def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
         """As in `Route`."""
-        if k > len(self.forms):
-            return self.beyond.impose(rows, k, targets)
         goals, wrong = self._asked(len(rows), targets[:k])
         energies = of_forms(self.forms, self.grid)
         with np.errstate(all="ignore"):  # what is not finite is refused
@@ -64,14 +63,15 @@ class EnergyRoute(AlongForms):
             rounding = EPS * np.maximum(found.values.max(axis=1), -found.values.min(axis=1))
             powers = energies.bands.largest * rounding[:, None] ** 2
             hidden = powers[:, : k - energies.mean] > _SEEN * goals[:, energies.mean :]
-            refusals = {int(r): _hidden(k) for r in np.flatnonzero(hidden.any(axis=1))} | refusals
+            why = Outcome(False, "out of range", f"level {k}: {_HIDDEN}")
+            refusals = dict.fromkeys(np.flatnonzero(hidden.any(axis=1)).tolist(), why) | refusals
         refusals = _refused(found.values, refusals, f"level {k} takes the sample beyond float64")
-        return AtLevel(found.values, found.residual, refusals, back=lambda c: (np.array([*map(found.pullback, c)]), 0))
+        return AtLevel(found.values, refusals, back=lambda c: (np.array([*map(found.pullback, c)]), 0))
 
     def values(self, rows: Array, targets: Sequence[Any], is_fine: bool = True) -> Answers:
         """As in `Route`, for the features of all forms."""
         found, slopes, shifts = self._decoupled(rows, targets)
-        return Answers(slopes * found.values + shifts, found.residual, found.refusals)
+        return Answers(slopes * found.values + shifts, found.refusals)
 
     def gradients(self, rows: Array, targets: Sequence[Any]) -> Answers:
         """As in `Route`; each is one transform, made where it stays."""
@@ -79,7 +79,7 @@ class EnergyRoute(AlongForms):
         out = found.gradients()
         for j in np.flatnonzero(slopes != 1):
             out[:, j] *= slopes[j]
-        return Answers(out, found.residual, found.refusals)
+        return Answers(out, found.refusals)
 
     def _decoupled(self, rows: Array, targets: Sequence[Any]) -> tuple[DecoupledEnergies, Array, Array]:
         """The forms of all levels, and what makes features of them: slopes and constants."""
@@ -109,7 +109,7 @@ class EnergyRoute(AlongForms):
         for r, away in zip(kept[~(apart < _APART)].tolist(), apart[~(apart < _APART)], strict=True):
             refusals[r] = _below_rounding(k, float(found.depth[r]), float(away))
         found.values[list(refusals)] = np.nan
-        return Answers(found.values, found.residual, refusals)
+        return Answers(found.values, refusals)
 
     def _asked(self, count: int, targets: Sequence[Any]) -> tuple[Array, dict[int, Outcome]]:
         """Goals of the spectrum, (R, k), and the rows with others than finite ones, where they are 0."""
@@ -142,11 +142,6 @@ def _refused(values: Array, refusals: dict[int, Outcome], beyond: str) -> dict[i
     refusals = {**dict.fromkeys(lost, Outcome(False, "out of range", f"{beyond}; take other units")), **refusals}
     values[list(refusals)] = np.nan
     return refusals
-
-
-def _hidden(k: int) -> Outcome:
-    return Outcome(False, "out of range", f"level {k}: what is imposed is so small beside the rest of the sample that "
-                   "rounding of the entries hides it; take off what no feature sees, such as the mean, or use dps=")
 
 
 def _below_rounding(k: int, depth: float, apart: float) -> Outcome:

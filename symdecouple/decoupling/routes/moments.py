@@ -48,22 +48,19 @@ class MomentRoute(Route):
     """
 
     coordinates: MomentCoordinates
-    beyond: Route
-    own: int = 3
+    own: int
     _known: dict[Any, Any] = field(default_factory=dict, repr=False)  # of features and targets; SymPy compares slowly
 
     def impose(self, rows: Array, k: int, targets: Sequence[Any], weights: Array | None = None) -> AtLevel:
         """As in `Route`; rows may have weights, (R, N), and then no way back."""
         rows = widened(rows)
-        if not 0 < k <= min(self.own, len(self.coordinates)):
-            return self.beyond.impose(rows, k, targets)
         with np.errstate(all="ignore"):
             found = [np.broadcast_to(c, len(rows)).astype(float) for c in self.coordinates.coordinates(targets[:k])]
             impossible = _impossible(found, targets, k) if k > 1 else {}
             for c in found if impossible else ():
                 c[list(impossible)] = 1
             unit = found[1][:, None] if k > 1 else np.ones((len(rows), 1))
-            z, slope, residual, refusals = _standard(rows, k, found, weights)
+            z, slope, refusals = _standard(rows, k, found, weights)
             values = unit * z
             values += found[0][:, None]
         refusals |= impossible
@@ -76,19 +73,16 @@ class MomentRoute(Route):
             free = [project(z, project(z, one[None], k), k)[0] for one in covectors]  # the first leaves rounding
             return unit * slope * np.array(free), 0
 
-        return AtLevel(values, residual, refusals, back=back)
+        return AtLevel(values, refusals, back=back)
 
     # --- all leading features at once: what `stats` computes ---
 
     def values(self, rows: Array, targets: Sequence[Any], is_fine: bool) -> Answers | None:
         """As in `Route`; None as well where a target is missing, or no sample has them. The last one does not count."""
-        count = self.count
-        point = None if is_fine else self._point(tuple(targets[: count - 1]))
-        if point is None:
+        if is_fine or self._point(tuple(targets[: self.count - 1])) is None:
             return None
-        matrix, compiled = SampleMatrix.of(rows), moment_path_kernel.KERNELS.are_wanted(rows.size)
-        found, refusals = _all_there(matrix, count, point, compiled)
-        return Answers(self._features(found, point), np.full(len(rows), np.nan), refusals)
+        found = self.standardized(SampleMatrix.of(rows), targets)
+        return Answers(self.features_of(found.values, targets), dict(found.refusals))
 
     def standardized(self, matrix: SampleMatrix, targets: Sequence[Any]) -> RowValues:
         """Return mean, variance and standardized decoupled moments of rows that may have weights.
@@ -98,13 +92,16 @@ class MomentRoute(Route):
         point = self._point(tuple(targets[: self.count - 1]))
         assert point is not None, "moments without references are no plan"
         compiled = matrix.weights is None and moment_path_kernel.KERNELS.are_wanted(matrix.values.size)
-        return RowValues(*_all_there(matrix, self.count, point, compiled))
+        found, refusals = standardized_rows(matrix, self.count, _goal(point), compiled=compiled)
+        if self.count > 1:  # no variance of which digits are missing
+            found[:, 1][(matrix.low < matrix.high) & ~(found[:, 1] >= _NORMAL)] = np.nan
+        return RowValues(found, refusals)
 
     def features_of(self, standardized: Array, targets: Sequence[Any]) -> Array:
         """Return leading decoupled features from mean, variance and standardized decoupled moments, (R, K)."""
         point = self._point(tuple(targets[: self.count - 1]))
         assert point is not None
-        return self._features(standardized, point)
+        return np.array([self._feature(k, point, standardized[:, k - 1]) for k in range(1, self.count + 1)]).T
 
     def at_level(self, rows: Array, weights: Array, k: int, targets: Sequence[Any]) -> tuple[Array, dict[int, Outcome]]:
         """Return rows with weights, (R, N), at level k, and the rows that do not come there."""
@@ -134,9 +131,6 @@ class MomentRoute(Route):
         assert point is not None
         return point[2]
 
-    def _features(self, found: Array, point: Sequence[float]) -> Array:
-        return np.array([self._feature(k, point, found[:, k - 1]) for k in range(1, self.count + 1)]).T
-
     def gradients(self, rows: Array, targets: Sequence[Any], weights: Array | None = None) -> Answers | None:
         """As in `values`."""
         count = self.count
@@ -148,7 +142,7 @@ class MomentRoute(Route):
             factor = self._feature(k, point, found.values[:, k - 1], order=1)
             if (factor != 1).any():
                 found.gradients[:, k - 1] *= factor[:, None]
-        return Answers(found.gradients, np.full(len(rows), np.nan), found.refusals)
+        return Answers(found.gradients, found.refusals)
 
     @property
     def count(self) -> int:
@@ -177,15 +171,6 @@ class MomentRoute(Route):
         return self._known[key]  # type: ignore[no-any-return]
 
 
-def _all_there(matrix: SampleMatrix, count: int, point: Sequence[float], compiled: bool = False
-               ) -> tuple[Array, dict[int, Outcome]]:
-    """As `standardized_rows`, and no variance of which digits are missing."""
-    found, refusals = standardized_rows(matrix, count, _goal(point), compiled=compiled)
-    if count > 1:
-        found[:, 1][(matrix.low < matrix.high) & ~(found[:, 1] >= _NORMAL)] = np.nan
-    return found, refusals
-
-
 def _goal(point: Sequence[float]) -> tuple[float, ...]:
     return (1.0, 0.0, 1.0, *point[2:])[: len(point) + 1]
 
@@ -203,18 +188,17 @@ def _of_last(feature: Expr, symbols: tuple[Symbol, ...], order: int) -> Callable
 
 
 def _standard(rows: Array, k: int, found: Sequence[Any], weights: Array | None = None
-              ) -> tuple[Array, Array, Array, dict[int, Outcome]]:
-    """Rows centred, standardized, or of a given skewness too; their slopes, residuals, and what is refused."""
+              ) -> tuple[Array, Array, dict[int, Outcome]]:
+    """Rows centred, standardized, or of a given skewness too; their slopes, and what is refused."""
     if k == 1:
         z, exponent = centred_rows(rows, weights)
-        residual = np.abs(np.ldexp(z.mean(axis=1), exponent)) / (1 + np.abs(found[0]))
-        return np.ldexp(z, exponent[:, None], out=z), np.ones((len(rows), 1)), residual, {}
+        return np.ldexp(z, exponent[:, None], out=z), np.ones((len(rows), 1)), {}
     if k == 2:
         z, slope, residual = standardized_entries(rows, weights)
-        return z, slope, residual, {int(r): ZERO_VARIANCE for r in np.flatnonzero(np.isnan(residual))}
+        return z, slope, {int(r): ZERO_VARIANCE for r in np.flatnonzero(np.isnan(residual))}
     imposed = skewness_imposer(rows.size)(rows, found[2]) if weights is None else impose_skewness(
         rows, found[2], weights=weights, with_slope=False)
-    return imposed.values, imposed.slope, imposed.residual, dict(imposed.refusals)
+    return imposed.values, imposed.slope, dict(imposed.refusals)
 
 
 def _impossible(found: Sequence[Array], targets: Sequence[Any], k: int) -> dict[int, Outcome]:

@@ -10,7 +10,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from symdecouple.decoupling.routes.route import AtLevel, Route, each_row, placed, rows_left
+from symdecouple.decoupling.routes.route import AtLevel, Reached, Route, each_row, placed, rows_left
 from symdecouple.errors import Outcome
 from symdecouple.families.filter_moments import FilterMoments, recognize_filter_moments
 from symdecouple.families.moments import MomentCoordinates
@@ -42,7 +42,6 @@ class NarrowRoute(Route):
 
     path: NarrowPath
     moments: MomentCoordinates | None = None
-    beyond: Route | None = None
 
     def on(self, grid: tuple[int, ...], features: FeatureSet, precise: bool) -> NarrowRoute:
         """Return the route for samples on a grid, by the bank of the features where these are moments of one."""
@@ -73,11 +72,11 @@ class NarrowRoute(Route):
             stopped.update((int(which[r]), outcome) for r, outcome in found.stopped.items())
             return out, lost
 
-        error = None if at.error is None or found.error is None else at.error[which] + found.error
-        return AtLevel(
-            placed(found.values, which, at.values), placed(found.residual, which, at.residual), refusals,
-            None if error is None else placed(error, which, at.error), back, at, stopped,
-            None if found.step_length is None else placed(found.step_length, which, np.ones(len(at.values))))
+        known = None if at.known is None else at.known.copy()
+        if known is not None and found.known is not None:
+            known[0, which], known[1, which] = found.known[0], known[1, which] + found.known[1]
+        return AtLevel(placed(found.values, which, at.values), refusals, known, back, at, stopped,
+                       None if found.step_length is None else placed(found.step_length, which, np.ones(len(at.values))))
 
     def follow(self, rows: Array, k: int, targets: Sequence[Any], keep: bool = False, is_fine: bool = False,
                step_length: Array | None = None) -> AtLevel:
@@ -88,14 +87,13 @@ class NarrowRoute(Route):
         if rows.dtype == object:
             return self._precisely(rows, k, targets[:k], keep)
         if not is_fine or isinstance(self.path, BlackBoxPath):  # which has noise of its own
-            return self._in_steps(self.path, rows, k, targets, keep, moment_path.FINE, step_length)
-        found = self._in_steps(self.path.within(_FINE, _FINE_ROUNDINGS), rows, k, targets, False, moment_path.SHARP)
+            return self._in_steps(rows, k, targets, keep, step_length)
+        found = self._in_steps(rows, k, targets, is_fine=True)
         again = list(found.refusals)
         if not again:
             return found
-        usual = self._in_steps(self.path, rows[again], k, [t[again] if np.ndim(t) else t for t in targets], False,
-                               moment_path.FINE)
-        found.values[again], found.residual[again] = usual.values, usual.residual
+        usual = self._in_steps(rows[again], k, [t[again] if np.ndim(t) else t for t in targets])
+        found.values[again] = usual.values
         return replace(found, refusals={again[r]: outcome for r, outcome in usual.refusals.items()})
 
     def _judged(self, row: Array, k: int, targets: Sequence[Any], seen: Outcome) -> Outcome:
@@ -111,15 +109,16 @@ class NarrowRoute(Route):
             return seen
         return replace(seen, detail=f'{seen.detail}; or leave it to path="auto", which has a closed form here')
 
-    def _in_steps(self, path: NarrowPath, rows: Array, k: int, targets: Sequence[Any], keep: bool, of_moments: float,
-                  step_length: Array | None = None) -> AtLevel:
+    def _in_steps(self, rows: Array, k: int, targets: Sequence[Any], keep: bool = False,
+                  step_length: Array | None = None, is_fine: bool = False) -> AtLevel:
         if self.moments is not None and 3 <= k <= len(self.moments):
-            return self._moment(self.moments, rows, k, targets, keep, of_moments)
-        held = np.empty((len(rows), k - 1))
+            rtol = moment_path.SHARP if is_fine else moment_path.FINE
+            return self._moment(self.moments, rows, k, targets, keep, rtol)
+        path, held = self.path.within(_FINE, _FINE_ROUNDINGS) if is_fine else self.path, np.empty((len(rows), k - 1))
         for j in range(k - 1):
             held[:, j] = targets[j]
         found = path.follow(rows, k, targets[k - 1], held=held, store=keep, step_length=step_length)
-        return AtLevel(found.values, found.residual, dict(found.refusals), step_length=found.step_length,
+        return AtLevel(found.values, dict(found.refusals), step_length=found.step_length,
                        back=lambda c: (adjoint.pullback(found, c), 0))
 
     def _moment(self, moments: MomentCoordinates, rows: Array, k: int, targets: Sequence[Any], keep: bool,
@@ -132,46 +131,27 @@ class NarrowRoute(Route):
         found = moment_path.follow(standard, k, point[k - 1], held=held, rtol=rtol, store=keep)
         values = deviation * found.values
         values += mean
-        return AtLevel(values, found.residual, dict(found.refusals),
-                       back=lambda c: (moment_adjoint.pullback(found, c), 0))
+        return AtLevel(values, dict(found.refusals), back=lambda c: (moment_adjoint.pullback(found, c), 0))
 
     def _precisely(self, rows: Array, k: int, targets: Sequence[Any], keep: bool) -> AtLevel:
-        kept: dict[int, PreciseImposed] = {}
         features = getattr(self.path.features, "compiled", self.path.features)  # none of k is a black box here
         digits = max(1, mpmath.mp.dps - _SPARE)
 
-        def one(r: int, row: Array, goals: list[Any]) -> tuple[Any, Any, Any] | Outcome:
+        def one(row: Array, goals: list[Any]) -> Reached | Outcome:
             point = None if self.moments is None or k > len(self.moments) else self.moments.coordinates(goals)
             if point is not None and (known := certainly_refused(row, k, point)) is not None:
                 return known
             found = follow_mp(features, row, k, goals[-1], digits, store=keep)
-            if not found.outcome.ok:
-                return found.outcome
-            kept[r] = found
-            return found.values, found.residual, found.error
+            return (found.values, found.residual, found.error, found) if found.outcome.ok else found.outcome
 
-        at, stopped = each_row(rows, targets, one), dict[int, Outcome]()
-        skewed = at.values if k == 3 and self.moments is not None else None
-        return replace(at, back=lambda c: _carried(kept, c, stopped, skewed), stopped=stopped)
+        def pull(path: PreciseImposed, covectors: Array) -> tuple[Array, Any] | Outcome:
+            if k == 3 and self.moments is not None and all(
+                    is_flat_at_two(path.values, each, mpmath.eps) for each in covectors):
+                return 0 * covectors, 0  # two values stay where their skewness is the target
+            pulled = pullback_mp(path, covectors)
+            return (pulled.covectors, pulled.error) if pulled.outcome.ok else pulled.outcome
 
-
-def _carried(paths: dict[int, PreciseImposed], covectors: Array, stopped: dict[int, Outcome], skewed: Array | None
-             ) -> tuple[Array, Array]:
-    """Carry gradients (c, R, N) back, row by row; those that are not finite stay so. Note why rows stop.
-
-    Two values stay where their skewness is the target; `skewed` are the rows at its level.
-    """
-    out, error = np.full(covectors.shape, mpmath.nan, dtype=object), np.zeros(covectors.shape[1], dtype=object)
-    for r, path in paths.items():
-        there = [j for j, c in enumerate(covectors[:, r]) if all(mpmath.isfinite(v) for v in c)]
-        if skewed is not None and there and all(is_flat_at_two(skewed[r], covectors[j, r], mpmath.eps) for j in there):
-            out[there, r] = 0 * covectors[there, r]
-        elif there:
-            pulled = pullback_mp(path, covectors[there, r])
-            out[there, r], error[r] = pulled.covectors, pulled.error if pulled.outcome.ok else mpmath.inf
-            if not pulled.outcome.ok:
-                stopped[r] = pulled.outcome
-    return out, error
+        return each_row(rows, targets, one, pull)
 
 
 def bank_rows(bank: FilterMoments, grid: tuple[int, ...], features: FeatureSet) -> BankFeatures:

@@ -1,13 +1,13 @@
 r"""Levels of second-order features of a signal in mpmath numbers: the convex problem of `energy_route` to all digits.
 
-Eigenvalues come from the exact taps of the filters, or from the numbers of a frequency response, which are taken as
-exact: of these, the part that belongs to a real filter, (H + conj(H at the opposite frequency))/2.
+The weights w of a feature are the transform of what its gradient, v = 2 A x, makes of a unit impulse, of which all
+frequencies are 1; taps of filters are exact, and the numbers of a frequency response are taken as exact.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 from typing import Any
@@ -17,98 +17,68 @@ import numpy as np
 from sympy import Expr
 
 from symdecouple.decoupling.routes.energies import AlongForms, lost_digits
-from symdecouple.decoupling.routes.route import AtLevel, each_row
+from symdecouple.decoupling.routes.route import AtLevel, Reached, each_row
 from symdecouple.errors import Outcome
-from symdecouple.families.linear_forms import LinearForm
 from symdecouple.families.quadratic import QuadraticForms
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.precision import at_bits
-from symdecouple.numeric.features.expressions import Array
-from symdecouple.numeric.features.filtering import exact_response
-from symdecouple.numeric.features.fourier import partners, response
+from symdecouple.numeric.features.expressions import Array, Compiled
+from symdecouple.numeric.features.fourier import forward
 from symdecouple.numeric.precision.energies import PreciseEnergies, PreciseLevel
 
 __all__ = ["PreciseEnergyRoute"]
 
+_ROUNDINGS = 16  # of the sum of a filter's taps: below, a band is empty and was rounded
 
+
+@dataclass(frozen=True, slots=True)
 class PreciseEnergyRoute(AlongForms):
-    """Levels along the flows of quadratic features, in mpmath numbers."""
+    """Levels along the flows of quadratic features, the leading ones of some, in mpmath numbers."""
 
-    __slots__ = ()
+    features: FeatureSet
 
     def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
         """As in `Route`."""
-        if k > len(self.forms):
-            return self.beyond.impose(rows, k, targets)
-        energies = _of_forms(self.forms, self.grid, mpmath.mp.prec)
-        found: dict[int, PreciseLevel] = {}
+        energies = _energies(self.features, self.forms, self.grid, mpmath.mp.prec)
 
-        def one(r: int, row: Array, goals: list[Any]) -> tuple[Any, Any, Any] | Outcome:
+        def one(row: Array, goals: list[Any]) -> Reached | Outcome:
             level = energies.normalize(row, self._goals(goals, _number))
-            if not level.outcome.ok:
-                return level.outcome
-            found[r] = level
-            return level.values, level.residual, level.error
+            return (level.values, level.residual, level.error, level) if level.outcome.ok else level.outcome
 
-        def back(covectors: Array) -> tuple[Array, Any]:
-            out = np.full(covectors.shape, mpmath.nan, dtype=object)
-            for r, level in found.items():
-                for j, each in enumerate(covectors[:, r]):
-                    if all(map(mpmath.isfinite, each)):
-                        out[j, r] = level.pullback(each)
-            return out, 0
+        def pull(level: PreciseLevel, covectors: Array) -> tuple[Array, Any]:
+            return np.array([level.pullback(each) for each in covectors]), 0
 
-        return replace(each_row(rows, targets[:k], one), back=back)
+        return each_row(rows, targets[:k], one, pull)
 
     def at_once(self, rows: Array, references: Sequence[Any], targets: Array, unit: float) -> AtLevel | None:
         """Bring decoupled features 1..k of rows at level k to targets, (R, k): as `EnergyRoute`, to all digits."""
-        k, energies = targets.shape[1], _of_forms(self.forms, self.grid, mpmath.mp.prec)
+        k, energies = targets.shape[1], _energies(self.features, self.forms, self.grid, mpmath.mp.prec)
         if k > len(self.forms):
             return None
         known, rounding = self._goals(references[: k - 1], _number), float(max(unit, mpmath.eps))
 
-        def one(_: int, row: Array, goals: list[Any]) -> tuple[Any, Any, Any] | Outcome:
+        def one(row: Array, goals: list[Any]) -> Reached | Outcome:
             found = energies.returned(row, known, self._goals(goals, _number))
             if not found.outcome.ok:
                 return found.outcome
             lost = lost_digits(k, rounding, float(min(found.growth, 1e300)))
-            return lost or (found.values, found.residual, found.error + unit * found.growth)
+            return lost or (found.values, found.residual, found.error + unit * found.growth, None)
 
         return each_row(rows, [*targets.T], one)
 
 
 @lru_cache(maxsize=8)
-def _of_forms(forms: QuadraticForms, grid: tuple[int, ...], prec: int) -> PreciseEnergies:
-    """Return the energies of samples on a grid, their eigenvalues to so many bits."""
+def _energies(features: FeatureSet, forms: QuadraticForms, grid: tuple[int, ...], prec: int) -> PreciseEnergies:
+    """Return the energies of samples on a grid, their weights to so many bits."""
     with at_bits(prec):
-        weights = np.full((len(forms.products), prod(grid)), mpmath.mpf(0), dtype=object)
-        for k, terms in enumerate(forms.products):
-            for coefficient, *pair in terms:
-                left, right = (_eigenvalues(form, grid) for form in pair)
-                scale = _number(coefficient)
-                weights[k] += [scale * (a.real * b.real + a.imag * b.imag) for a, b in zip(left, right, strict=True)]
-            weights[k, 0] += _number(forms.at_zero[k])
-        return PreciseEnergies(weights, grid, forms.mean is not None)
-
-
-def _eigenvalues(form: LinearForm, grid: tuple[int, ...]) -> Array:
-    """Return the response of a form, (N,)."""
-    if (taps := form.lags()) is not None:
-        return response(_numbers(taps), grid)
-    total = np.full(prod(grid), mpmath.mpf(0), dtype=object)
-    for chain, coefficient in form.chains.items():
-        part = _number(coefficient)
-        for h in chain:
-            if h.is_symbolic:
-                given = exact_response(h, grid).reshape(-1)
-                part = part * (given + np.array([v.conjugate() for v in given[partners(grid)]])) / 2
-            else:
-                part = part * response(_numbers(h.lags), grid)
-        total = total + part
-    return total
-
-
-def _numbers(taps: Any) -> dict[Any, Any]:
-    return {lag: _number(tap) for lag, tap in taps.items()}
+        weights, impulse = [], np.full((1, prod(grid)), mpmath.mpf(0), dtype=object)
+        impulse[0, 0] = mpmath.mpf(1)
+        for feature in tuple(features)[int(forms.mean is not None) : len(forms)]:
+            half = Compiled([feature.gradient.expr / 2], feature.sample).on(grid)(impulse)[0]
+            found = [mpmath.re(w) for w in forward(np.broadcast_to(half, impulse.shape)[0], grid)]
+            rounding = _ROUNDINGS * mpmath.eps * abs(half).sum()
+            weights.append([w if abs(w) > rounding else 0 * w for w in found])  # not almost empty
+        return PreciseEnergies(np.array(weights, dtype=object), grid, forms.mean is not None)
 
 
 def _number(value: Expr | int) -> Any:

@@ -1,7 +1,8 @@
-r"""From samples to levels: the routes of one plan, one behind the other, and what they return of the rows of a batch.
+r"""From samples to levels: the routes that a plan may take, and what they return of the rows of a batch.
 
-A `Route` is asked five questions. Levels that it lacks, it asks the route behind it for. What a level returns
-(`AtLevel`) knows how to carry gradients back. Along closed forms that is Theorem F,
+A level with a closed form is reached from the sample itself, by one motion on its orbit; a level without one from the
+level before. Both end at the same point where both exist. A `Route` is asked five questions, about levels that it has
+(`Levels`). What a level returns (`AtLevel`) knows how to carry gradients back. Along closed forms that is Theorem F,
 
 .. math:: \nabla (f \circ N_k)(x) = D^T P_\perp \nabla f(N_k(x))
 
@@ -10,32 +11,36 @@ with D the derivative of the motion, flow parameters held, and P_perp the projec
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 import mpmath
 import numpy as np
 
-from symdecouple.decoupling.motions.motion import largest, unit
+from symdecouple.decoupling.motions.motion import is_finite, largest, unit
 from symdecouple.decoupling.motions.orbit import Moved, OrbitMotion, Unreachable
 from symdecouple.errors import Outcome
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
+from symdecouple.numeric.moments.out_of_reach import fallen_together
 from symdecouple.numeric.moments.ties import is_flat_at_two
-from symdecouple.numeric.paths.projection import least_move
+from symdecouple.numeric.paths.projection import Frame, least_move
 from symdecouple.numeric.precision.certain_refusals import judged_by_ties
 from symdecouple.numeric.precision.collocation import NoSlope, finite
 from symdecouple.numeric.precision.path import size, spread
+from symdecouple.numeric.samples.vectors import widened
 
-__all__ = ["Answers", "AtLevel", "OrbitRoute", "Route", "each_row", "is_real", "off", "placed", "rows_left"]
+__all__ = ["Answers", "AtLevel", "Levels", "OrbitRoute", "Reached", "Route", "each_row", "placed", "rows_left"]
 
 _FAR = 2.0**100  # flows and features take powers of numbers, and the tenth is beyond float64
 _DIGITS = 30  # that decide whether float64 is at fault
 _OUT_OF_RANGE = Outcome(False, "out of range", "numbers on the way to this level are beyond float64; change the unit, "
                         "or use dps=")
+
+Reached: TypeAlias = tuple[Array, Any, Any, Any]  # values, residual, error, and the way back
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +51,19 @@ class Answers:
     ----------
     values : array (R, ...)
         NaN in refused rows.
-    residual : array (R,)
-        Largest distance of an imposed feature from its target v, over 1 + abs(v), at all levels that a row went to.
     refusals : dict
         Row to outcome.
-    error : array (R,) or None
-        Estimated distance from the exact values, relative to their standard deviation, the largest of all levels; None
-        in float64. Along closed forms a first-order bound of rounding, and what is missing to the targets; along the
-        narrow path that of its steps, added up (`PreciseImposed.error`). Gradients add that of carrying them back.
+    known : array (2, R) or None
+        How exactly, of all levels that a row went to; None in float64. First the largest distance of an imposed feature
+        from its target v, over 1 + abs(v). Then the estimated distance from the exact values, relative to their
+        standard deviation, the largest: along closed forms a first-order bound of rounding, and what is missing to the
+        targets; along the narrow path that of its steps, added up (`PreciseImposed.error`). Gradients add that of
+        carrying them back.
     """
 
     values: Array
-    residual: Array
     refusals: dict[int, Outcome] = field(default_factory=dict)
-    error: Array | None = None
+    known: Array | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +90,13 @@ class AtLevel(Answers):
 
 
 class Route:
-    """How levels are reached; the questions and their defaults: `beyond` is asked for levels that this one lacks."""
+    """How levels are reached: the questions, and what is answered by routes that have nothing at once."""
 
     __slots__ = ()
-    beyond: Route | None
 
     def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
         """Bring features 1..k of the rows, (R, N), to their targets, numbers or arrays (R,), by a closed form."""
-        return self._next.impose(rows, k, targets)
+        raise NotImplementedError
 
     def advance(self, at: AtLevel, k: int, targets: Sequence[Any], keep: bool, is_fine: bool) -> AtLevel:
         """Bring feature k of rows at level k - 1 to its target along the narrow path; those before it stay.
@@ -101,12 +104,12 @@ class Route:
         Targets are of at least k features, numbers or arrays (R,). `keep` keeps the path, for gradients; `is_fine` goes
         in small steps, for samples that are asked for themselves: features are exact in any case.
         """
-        return self._next.advance(at, k, targets, keep, is_fine)
+        raise NotImplementedError
 
     def values(self, rows: Array, targets: Sequence[Any], is_fine: bool) -> Answers | None:
         """Return decoupled features of leading levels, (R, K), all at once; None where they come level by level.
 
-        They are NaN from the level on that a row lacks; residuals are NaN where samples were never at the levels.
+        They are NaN from the level on that a row lacks.
         """
 
     def gradients(self, rows: Array, targets: Sequence[Any]) -> Answers | None:
@@ -118,10 +121,47 @@ class Route:
         `unit` is the relative rounding of the rows.
         """
 
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """The levels of a plan in numbers of one kind.
+
+    `closed` are the routes by closed forms, each with the last level that it has, the first one to be asked first;
+    `narrow` has all levels.
+    """
+
+    closed: Sequence[tuple[float, Route]]
+    narrow: Route
+    is_closed: Callable[[int], bool]
+
     @property
-    def _next(self) -> Route:
-        assert self.beyond is not None, "no route has this level"
-        return self.beyond
+    def route(self) -> Route:
+        """The one that may have all features at once."""
+        return self.closed[0][1] if self.closed else self.narrow
+
+    def at(self, rows: Array, wanted: Sequence[int], targets: Sequence[Any], keep: bool = False,
+           is_fine: bool = False, start: int = 0) -> Iterator[AtLevel]:
+        """Yield the rows, (R, N), at each of the wanted levels, which increase; refused rows stay refused.
+
+        Rows may be narrow ones of a batch, or at level `start`: of features after it, targets may be others than the
+        references then. `keep` and `is_fine` are as in `Route.advance`.
+        """
+        rows, level = widened(rows), start
+        at = AtLevel(rows, known=np.full((2, len(rows)), mpmath.mpf(0)) if rows.dtype == object else None)
+        for k in wanted:
+            nearest = next((j for j in range(k, level, -1) if self.is_closed(j)), level)
+            if nearest > level:
+                route = next(route for last, route in self.closed if nearest <= last)
+                refused, at = at.refusals, route.impose(rows, nearest, targets)
+                at.refusals.update(refused)
+                at.values[list(refused)] = np.nan
+            for j in range(nearest + 1, k + 1):
+                before, at = at, self.narrow.advance(at, j, targets, keep, is_fine)
+                digits = "float64" if rows.dtype != object else f"{mpmath.mp.dps} digits"
+                at.refusals.update((r, fallen_together(rows[r], before.values[r], at.refusals[r], digits))
+                                   for r in at.refusals.keys() - before.refusals.keys())
+            level = k
+            yield at
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,43 +169,34 @@ class OrbitRoute(Route):
     """Levels along closed forms, sample by sample, in numbers of either kind; made when they are asked for."""
 
     motion: Callable[[], OrbitMotion]
-    beyond: Route
     moments: MomentCoordinates | None = None
 
     def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
         """As in `Route`."""
-        found: dict[int, tuple[Moved, Any]] = {}
+        is_skewness = k == 3 and self.moments is not None
 
-        def one(r: int, row: Array, goals: list[Any]) -> tuple[Any, Any, Any] | Outcome:
-            goals, place, scale = self._about_mean(goals)
+        def one(row: Array, goals: list[Any]) -> Reached | Outcome:
+            goals, place, scale, point = self._about_mean(goals)
             try:
                 with np.errstate(all="ignore"):  # what is not finite is refused
                     moved = self.motion().impose(row, k, goals)
             except Unreachable as error:
-                if self.moments is None or k > len(self.moments):
+                if point is None:
                     return self._in_more_digits(row, k, goals, error.outcome)
-                try:
-                    with np.errstate(all="ignore"):
-                        point = self.moments.coordinates(goals)
-                except ZeroDivisionError:  # a variance of 0 was asked for
-                    return error.outcome
                 return judged_by_ties(row, k, point, error.outcome)
-            found[r] = moved, scale
             missing = self._error(moved, k, goals) if rows.dtype == object else np.nan
-            return place + scale * moved.values, moved.residual, missing
+            return place + scale * moved.values, moved.residual, missing, (moved, scale)
 
-        def back(covectors: Array) -> tuple[Array, Any]:
-            out = np.full(covectors.shape, np.nan, dtype=rows.dtype)
-            is_skewness = k == 3 and self.moments is not None
-            for r, (moved, scale) in found.items():
-                with suppress(ZeroDivisionError), np.errstate(all="ignore"):  # dependent generators: NaN
-                    fields = self.motion().generators(moved.values, k)
-                    for j, each in enumerate(covectors[:, r]):
-                        is_flat = is_skewness and is_flat_at_two(moved.values, each, unit(each))
-                        out[j, r] = 0 * each if is_flat else scale * moved.slope * off(each, fields)
-            return out, 0
+        def pull(way: tuple[Moved, Any], covectors: Array) -> tuple[Array, Any]:
+            (moved, scale), free = way, covectors * np.nan  # where generators are dependent
+            with suppress(ZeroDivisionError):
+                frame = Frame.of(self.motion().generators(moved.values, k)[None])
+                if frame.sound.all():
+                    free = frame.split(frame.split(covectors[:, None])[1])[1][:, 0]  # the first leaves rounding
+            free[[is_skewness and is_flat_at_two(moved.values, each, unit(each)) for each in covectors]] = 0
+            return scale * moved.slope * free, 0
 
-        return replace(each_row(rows, targets[:k], one), back=back)
+        return each_row(rows, targets[:k], one, pull)
 
     def _in_more_digits(self, row: Array, k: int, goals: list[Any], seen: Outcome) -> Outcome:
         """Return why a sample in a far unit does not move: by its flow, or as numbers on the way are beyond float64."""
@@ -179,22 +210,20 @@ class OrbitRoute(Route):
                 return error.outcome
         return _OUT_OF_RANGE
 
-    def _about_mean(self, goals: list[Any]) -> tuple[list[Any], Any, Any]:
-        """Return targets of moments for samples of mean 0 and variance 1, and where those are to be moved to.
-
-        So no digits are lost to a mean far above the deviation.
+    def _about_mean(self, goals: list[Any]) -> tuple[list[Any], Any, Any, list[Any] | None]:
+        """Return targets of moments for samples of mean 0 and variance 1, where those are to be moved to, and from
+        which coordinates: so no digits are lost to a mean far above the deviation.
         """
         if self.moments is None or len(goals) > len(self.moments):
-            return goals, 0, 1
-        try:
-            with np.errstate(all="ignore"):
-                place, *point = self.moments.coordinates(goals)
-                scale, *shape = point or [1]
-                if not (is_real(place) and is_real(scale) and scale > 0) or (place == 0 and scale == 1):
-                    return goals, 0, 1
-                return self.moments.features([0 * place, 0 * place + 1, *shape][: len(goals)]), place, scale
-        except ZeroDivisionError:  # a variance of 0 was asked for
-            return goals, 0, 1
+            return goals, 0, 1, None
+        point = [mpmath.nan]  # of a variance of 0
+        with suppress(ZeroDivisionError), np.errstate(all="ignore"):
+            point = list(self.moments.coordinates(goals))
+            place, scale, *shape = point if len(point) > 1 else [*point, 1]
+            if is_finite(place) and is_finite(scale) and scale > 0 and not (place == 0 and scale == 1):
+                about = [0 * place, 0 * place + 1, *shape][: len(goals)]
+                return self.moments.features(about), place, scale, about
+        return goals, 0, 1, point
 
     def _error(self, moved: Moved, k: int, targets: Sequence[Any]) -> Any:
         """Return what rounding did and what is missing to the targets, in standard deviations.
@@ -211,24 +240,35 @@ class OrbitRoute(Route):
         return off / unit if unit else off and mpmath.inf  # a sample of zeros has no unit
 
 
-def is_real(value: Any) -> bool:
-    """Finite, and no complex number, which mpmath has of the logarithm of a negative one; its square is complex too."""
-    return bool(mpmath.isfinite(value) and not isinstance(value, mpmath.mpc))
+def each_row(rows: Array, targets: Sequence[Any], answer: Callable[[Array, list[Any]], Reached | Outcome],
+             pull: Callable[[Any, Array], tuple[Array, Any] | Outcome] | None = None) -> AtLevel:
+    """Ask for the rows one by one, each with its targets: values, residual and error of it, and the way to it.
 
-
-def each_row(rows: Array, targets: Sequence[Any],
-             answer: Callable[[int, Array, list[Any]], tuple[Any, Any, Any] | Outcome]) -> AtLevel:
-    """Ask for the rows one by one, each with its targets: values, residual and error of it, or why there are none."""
-    nan = mpmath.nan if rows.dtype == object else np.nan
-    values, refusals = np.full(rows.shape, nan, dtype=rows.dtype), dict[int, Outcome]()
-    residual, error = np.full((2, len(rows)), nan, dtype=rows.dtype)
+    Or why there are none. `pull` carries gradients, (c, N), back along such a way, as `AtLevel.back`, or says why not.
+    """
+    nan, ways = mpmath.nan if rows.dtype == object else np.nan, dict[int, Any]()
+    values, known = np.full(rows.shape, nan, dtype=rows.dtype), np.full((2, len(rows)), nan, dtype=rows.dtype)
+    refusals, stopped = dict[int, Outcome](), dict[int, Outcome]()
     for r, row in enumerate(rows):
-        found = answer(r, row, [t[r] if np.ndim(t) else t for t in targets])
+        found = answer(row, [t[r] if np.ndim(t) else t for t in targets])
         if isinstance(found, Outcome):
             refusals[r] = found
         else:
-            values[r], residual[r], error[r] = found
-    return AtLevel(values, residual, refusals, error if rows.dtype == object else None)
+            values[r], known[0, r], known[1, r], ways[r] = found
+
+    def back(covectors: Array) -> tuple[Array, Any]:
+        assert pull is not None
+        out, lost = np.full(covectors.shape, nan, dtype=rows.dtype), np.zeros(len(rows), dtype=rows.dtype)
+        for r, way in ways.items():
+            there = [j for j, each in enumerate(covectors[:, r]) if all(map(mpmath.isfinite, each))]
+            carried = pull(way, covectors[there, r]) if there else (out[there, r], 0)
+            if isinstance(carried, Outcome):
+                stopped[r], lost[r] = carried, mpmath.inf
+            else:
+                out[there, r], lost[r] = carried
+        return out, lost
+
+    return AtLevel(values, refusals, known if rows.dtype == object else None, back, stopped=stopped)
 
 
 def rows_left(count: int, refused: dict[int, Outcome]) -> Array:
@@ -243,19 +283,3 @@ def placed(part: Array, which: Array, others: Any) -> Array:
     out: Array = others.copy()
     out[which] = part
     return out
-
-
-def off(vector: Array, fields: Array) -> Array:
-    """Return the part of a vector orthogonal to some fields, (k, N)."""
-    basis: list[Array] = []
-    for generator in fields:
-        part = _off_basis(generator, basis)
-        basis.append(part / (part * part).sum() ** 0.5)  # not np.sqrt, which rounds mpmath numbers to float64
-    return _off_basis(vector, basis)
-
-
-def _off_basis(vector: Array, basis: list[Array]) -> Array:
-    """Project twice: the first leaves rounding."""
-    for q in basis * 2:
-        vector = vector - q * (q * vector).sum()
-    return vector

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from symdecouple.language.precision import at_bits
 
-__all__ = ["forward", "inverse", "partners", "response", "roots"]
+__all__ = ["forward", "inverse", "partners", "roots"]
 
 Array = NDArray[Any]
 
@@ -75,30 +75,6 @@ def roots(n: int, prec: int) -> Array:
     """Return exp(-2 pi i j/n), j = 0..n - 1, to so many bits; exact at quarters of a turn."""
     with at_bits(prec):
         return np.array([mpmath.expjpi(-2 * mpmath.mpf(j) / n) for j in range(n)], dtype=object)
-
-
-def response(taps: dict[Any, Any], grid: tuple[int, ...]) -> Array:
-    """Return the frequency response of taps by lag, (N,); lags are numbers, or tuples in more dimensions.
-
-    Examples
-    --------
-    The difference of neighbours, 1 - exp(-i pi/2 xi) on four samples:
-
-    >>> [complex(v) for v in response({0: mpmath.mpf(1), 1: mpmath.mpf(-1)}, (4,))]
-    [0j, (1+1j), (2+0j), (1-1j)]
-    """
-    places = np.unravel_index(np.arange(math.prod(grid)), grid)
-    total = np.full(math.prod(grid), mpmath.mpc(0), dtype=object)
-    for lag, tap in taps.items():
-        lags = lag if isinstance(lag, tuple) else (lag or 0,) * len(grid)
-        wave: Any = tap
-        for shift, place, n in zip(lags, places, grid, strict=True):
-            if shift % n:
-                wave = roots(n, mpmath.mp.prec)[int(shift) * place % n] * wave
-        total = total + wave
-    rounding = 8 * mpmath.eps * sum(map(abs, taps.values()))  # bands are empty there, not almost empty
-    total[[abs(v) < rounding for v in total]] = mpmath.mpc(0)
-    return total
 
 
 def partners(grid: tuple[int, ...]) -> Array:

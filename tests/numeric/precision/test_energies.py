@@ -15,7 +15,7 @@ from symdecouple.errors import InvalidInput
 from symdecouple.families.bank import FilterBank
 from symdecouple.families.quadratic import second_order_moments
 from symdecouple.numeric.features.expressions import as_multiprecision
-from symdecouple.numeric.features.fourier import forward, inverse, partners, response
+from symdecouple.numeric.features.fourier import forward, inverse, partners, roots
 from symdecouple.numeric.precision.energies import PreciseEnergies
 from symdecouple.numeric.precision.path import follow_mp
 
@@ -35,6 +35,19 @@ def digits() -> Iterator[None]:
 def energies(n: int = 8, mean: bool = False, taps: Any = TAPS) -> PreciseEnergies:
     squares = [[abs(v) ** 2 for v in response({lag: mpmath.mpf(t) for lag, t in h.items()}, (n,))] for h in taps]
     return PreciseEnergies(np.array(squares, dtype=object), (n,), mean)
+
+
+def response(taps: dict[Any, Any], grid: tuple[int, ...]) -> Any:
+    """The frequency response of taps by lag, (N,), wave by wave; None is no lag in any number of dimensions."""
+    places = np.unravel_index(np.arange(int(np.prod(grid))), grid)
+    total = np.full(len(places[0]), mpmath.mpc(0), dtype=object)
+    for lag, tap in taps.items():
+        wave, shifts = tap, lag if isinstance(lag, tuple) else (lag or 0,) * len(grid)
+        for shift, place, n in zip(shifts, places, grid, strict=True):
+            wave = roots(n, mpmath.mp.prec)[shift * place % n] * wave
+        total = total + wave
+    total[[abs(v) < 8 * mpmath.eps * sum(map(abs, taps.values())) for v in total]] = mpmath.mpc(0)
+    return total
 
 
 def row(values: Any = ROW) -> Any:
