@@ -222,7 +222,7 @@ def answered(plan: Any, batch: Batch, shape: tuple[int, ...] | None, dps: int | 
         *plan.features, plan._order, *plan.reference, plan.path, plan.perturbation, batch.means], batch)
     applied, is_forward = plan._application.on(batch.grid), batch.name in ("transform", "normalize", "gradients")
     has_third = any(start == 3 for start, _ in applied.spans) if level is None else level > 2
-    return Running(choice, applied, plan.perturbation, choice.kept.get(key) or choice.levels(*key), batch, shape, dps,
+    return Running(choice, applied, plan.perturbation, choice.levels(*key), batch, shape, dps,
                    compute, kept, is_forward and has_third)(on_refusal, progress)
 
 
