@@ -2,9 +2,13 @@ r"""A map of colours as a table of n x n x n nodes, which other programs read as
 
 Nodes are at red, green, blue = 0, 1/(n-1), .., 1, black to white. They go below 0 and above 1, as the map does: a table
 of limited values would bend the map in the cells where it leaves the range, so the picture is limited *after* the
-table. Where each channel has a curve of its own, nodes are chosen so that the largest distance of the broken line from
-it is as small as it can be (a linear program), half of that of a line through the curve; elsewhere they are the map.
-Where the map has ended, or is infinite, nodes hold its limit, from -1 to 2.
+table. Where each channel has a curve c of its own, nodes at x_i = i h lie beside it, which halves the distance of the
+broken line from a smooth one,
+
+.. math:: y_i = c(x_i) + \frac{d_{i-1/2} + d_{i+1/2}}{4}, \qquad
+    d_{i+1/2} = c(x_i + \tfrac h2) - \frac{c(x_i) + c(x_{i+1})}{2}
+
+Elsewhere they are the map. Where the map has ended, or is infinite, nodes hold its limit, from -1 to 2.
 
 How far interpolation is from the map, both limited to 0..1, is measured: at all grey levels of 8 bits, in the middle of
 all cells, where a smooth map is missed most, and at random colours of 8 bits.
@@ -33,7 +37,6 @@ _LEVELS = 255  # of 8 bits
 _HALF = 0.5  # a level: what rounding does anyway
 _LOW, _HIGH = -1.0, 2.0  # of a node: lines reach black and white inside a cell by nodes beyond
 _RANDOM = 20_000  # colours, beside the middles of all cells: a fraction of a second
-_NEAR = 1e-3  # what the distance of nodes from the curve counts beside that of the line
 _LARGEST = 129  # two million nodes: a larger cube is slower to write than the pixels
 _LARGER = 65  # tried where a table is not enough
 
@@ -80,22 +83,23 @@ class LookupTable(Shown):
     @classmethod
     def _made(cls, of_colours: Callable[[FloatArray], FloatArray], size: int, white: float, is_separable: bool
               ) -> LookupTable:
-        axis = np.linspace(0, 1, size)
-        levels = np.arange(_LEVELS + 1.0) / _LEVELS
+        axis, levels = np.linspace(0, 1, size), np.arange(_LEVELS + 1.0) / _LEVELS
+        middles = (axis[1:] + axis[:-1]) / 2
+
+        def limited(colours: FloatArray) -> FloatArray:
+            return np.clip(of_colours(white * colours) / white, _LOW, _HIGH)
+
         if is_separable:
-            places = np.union1d(levels, (axis[1:] + axis[:-1]) / 2)
-            curves = of_colours(white * np.repeat(places[:, None], 3, axis=1)) / white
-            lines = [_nearest_line(places, curve, size) for curve in curves.T]
-            nodes = np.stack(np.meshgrid(*lines, indexing="ij"), axis=-1)
+            curve, between = (limited(np.repeat(places[:, None], 3, axis=1)) for places in (axis, middles))
+            missed = np.pad(between - (curve[1:] + curve[:-1]) / 2, ((1, 1), (0, 0)), "edge")
+            lines = curve + (missed[1:] + missed[:-1]) / 4
+            nodes = np.stack(np.meshgrid(*np.clip(lines, _LOW, _HIGH).T, indexing="ij"), axis=-1)
         else:
-            there = of_colours(white * _grid(axis)) / white
-            nodes = np.clip(there, _LOW, _HIGH).reshape(size, size, size, 3)
+            nodes = limited(_grid(axis)).reshape(size, size, size, 3)
         made = cls(nodes, white, 0.0)
         random = np.random.default_rng(0).integers(0, _LEVELS + 1, (_RANDOM, 3)) / _LEVELS
-        tried = np.concatenate([_grid((axis[1:] + axis[:-1]) / 2), random,
-                                np.repeat(levels[:, None], 3, axis=1)])
-        direct = np.clip(of_colours(white * tried) / white, 0, 1)
-        error = _LEVELS * float(np.abs(np.clip(made(tried), 0, 1) - direct).max())
+        tried = np.concatenate([_grid(middles), random, np.repeat(levels[:, None], 3, axis=1)])
+        error = _LEVELS * float(np.abs(np.clip(made(tried), 0, 1) - np.clip(limited(tried), 0, 1)).max())
         return cls(nodes, white, error)
 
     def __call__(self, colours: Any) -> FloatArray:
@@ -147,29 +151,6 @@ DOMAIN_MAX 1.0 1.0 1.0 / 0.0000000 0.0000000 0.0000000 / 0.5000000 0.0000000 0.0
                 file.write(self.text(title).encode())
         except (OSError, ValueError) as error:
             raise InvalidInput(f"{place} cannot be written ({getattr(error, 'strerror', None) or error})") from None
-
-
-def _nearest_line(places: FloatArray, curve: FloatArray, size: int) -> FloatArray:
-    """Nodes of the broken line whose largest distance from a curve is least, both limited to 0..1.
-
-    Above 1 the line may be anywhere above 1, and below 0 likewise; among such lines nodes are near the curve.
-    """
-    from scipy.optimize import linprog
-
-    exact = np.interp(np.linspace(0, 1, size), places, np.clip(curve, _LOW, _HIGH))
-    cell = np.minimum((places * (size - 1)).astype(np.intp), size - 2)
-    share, rows = places * (size - 1) - cell, np.arange(len(places))
-    line = np.zeros((len(places), 2 * size + 1))  # nodes, their distances from the curve, and that of the line
-    line[rows, cell], line[rows, cell + 1] = 1 - share, share
-    distance, unit, goal = np.eye(2 * size + 1)[-1], np.eye(size), np.clip(curve, 0, 1)
-    from_above, from_below = curve < 1, curve > 0  # where the line may not be higher, or lower
-    beside = [np.hstack([side * unit, -unit, np.zeros((size, 1))]) for side in (1, -1)]
-    found = linprog(
-        np.concatenate([np.zeros(size), np.full(size, _NEAR / size), [1]]), method="highs",
-        bounds=[(_LOW, _HIGH)] * size + [(0, None)] * (size + 1),
-        A_ub=np.vstack([(line - distance)[from_above], (-line - distance)[from_below], *beside]),
-        b_ub=np.concatenate([goal[from_above], -goal[from_below], exact, -exact]))
-    return np.asarray(exact if found.x is None else found.x[:size])
 
 
 def _grid(axis: FloatArray) -> FloatArray:
