@@ -36,7 +36,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
-from math import comb, factorial, isfinite, lcm
+from math import comb, factorial, inf, isfinite, lcm, nan
 from typing import Any
 
 import mpmath
@@ -191,29 +191,23 @@ def of_law(law: Any) -> Callable[[Expr, Sample], Expr]:
 
 
 def _law_basis(law: Any, psi: Expr, sample: Sample) -> Expr:
+    from scipy.integrate import quad
+
     if psi == 1:
         return S.One
     base, exponent = psi.as_base_exp()
     if base == sample and exponent.is_Integer and exponent > 0:
-        return _finite(float(law.moment(int(exponent))), psi)
-    value, error = _quad(law, lambdify([sample], psi, "numpy"))
-    size, size_error = _quad(law, lambdify([sample], abs(psi), "numpy"))
-    return _finite(value if error + size_error < 1e-7 * (1 + size) else float("nan"), psi)
-
-
-def _finite(value: float, what: Any) -> Expr:
+        value = float(law.moment(int(exponent)))
+    else:
+        functions = [lambdify([sample], each, "numpy") for each in (psi, abs(psi))]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # divergence shows in the errors
+            (value, error), (size, size_error) = (quad(
+                lambda v, f=f: f(v) * law.pdf(v), *law.support(), limit=500) for f in functions)
+        value = value if isfinite(value) and abs(error) + abs(size_error) < 1e-7 * (1 + size) < inf else nan
     if not isfinite(value):
-        raise InvalidInput(f"the expectation of {what} under the given law is not finite; give a number")
+        raise InvalidInput(f"the expectation of {psi} under the given law is not finite; give a number")
     return Float(value)
-
-
-def _quad(law: Any, function: Callable[[Any], Any]) -> tuple[float, float]:
-    from scipy.integrate import quad
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # divergence shows in the error
-        value, error = quad(lambda v: function(v) * law.pdf(v), *law.support(), limit=500)
-    return float(value), abs(float(error)) if isfinite(value) else float("inf")
 
 
 def of_sample(numbers: Sequence[Expr]) -> Callable[[Expr, Sample], Expr]:

@@ -161,12 +161,10 @@ def _computed(feature: Feature, value: Expr) -> Expr:
 
 
 def _by_name(features: FeatureSet, mapping: Mapping[Any, Any]) -> tuple[Expr | None, ...]:
-    boxes = [(k, f) for k, f in enumerate(features) if f.black_box is not None]
     known = {canonical(f.expr, features.sample): k for k, f in enumerate(features) if f.black_box is None}
     values: list[Expr | None] = [None] * len(features)
     for key, value in mapping.items():
-        named = [n for n, f in boxes if key == f or key == str(f)] or [
-            n for n, f in enumerate(features) if f.is_named and key == f.name]
+        named = [n for n, f in enumerate(features) if key == f or key == str(f) or (f.is_named and key == f.name)]
         if len(named) > 1:
             raise InvalidInput(f"reference for {key}: {len(named)} black boxes have this name; give the feature itself")
         k = named[0] if named else known.get(_canonical(key, features.sample))
@@ -194,8 +192,8 @@ def _given(features: FeatureSet, reference: Any) -> tuple[Expr | None, ...]:
         reference = list(reference)
         if len(reference) == len(features) and reference[-1] is None:
             reference.pop()
-        for k, _ in (pair for pair in enumerate(reference, 1) if pair[1] is None):
-            raise InvalidInput(f"feature {k} has no reference value but None; only the last needs none")
+        if missing := [k for k, v in enumerate(reference, 1) if v is None]:
+            raise InvalidInput(f"feature {missing[0]} has no reference value but None; only the last needs none")
         values: list[Expr | None] = [_number(v) for v in reference]
     except TypeError as error:
         raise InvalidInput(f"reference is 'gaussian', {len(features)} values, a mapping, a law or Reference.of(sample),"
