@@ -39,6 +39,7 @@ from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.gate import cancel
 from symdecouple.language.precision import at_digits
+from symdecouple.numeric.moments.levels import HIGHEST
 from symdecouple.numeric.paths.black_box_rows import path_of
 from symdecouple.numeric.samples.intake import check_choice
 from symdecouple.verdict import Status
@@ -139,6 +140,15 @@ class Choice:
         return len(self.moments) * math.ceil(math.log10(1 + mean / deviation)) if 0 < deviation < math.inf else 0
 
     @cached_property
+    def all_at_once(self) -> MomentRoute | None:
+        """The route that has all features at once, as `stats` has them; None where they are no moments, or go another
+        way."""
+        count, moments = len(self.features), self.leading
+        if self.path != "auto" or moments is None or not len(moments) == count <= HIGHEST or self.own < min(count, 2):
+            return None
+        return MomentRoute(moments, self._narrow, 3 if count > 1 else 1)
+
+    @cached_property
     def verdicts(self) -> Verdicts:
         """The verdicts that the ways rest on; nothing is decided yet."""
         first = self.closed(self._last)
@@ -199,12 +209,9 @@ class Choice:
             route = OrbitRoute(lambda: self._shift_and_scale.motion, route)
         if self.path != "narrow" and not self._is_covered(level):
             route = OrbitRoute(lambda: self.closed(level).motion, route, self.moments)
-        own = self.own
-        if not precise and self.path == "auto" and self.moments is not None:
-            route = MomentRoute(self.moments, route)
-            own = min(len(self.moments), route.own)
-        elif not precise and self.own and self.leading is not None:
-            route = MomentRoute(self.leading, route, self.own)
+        own = self.own if precise or self.path != "auto" or self.moments is None else 3
+        if own and not precise and self.leading is not None:
+            route, own = MomentRoute(self.leading, route, own), min(own, len(self.leading))
         if self.energies is not None:
             route = (PreciseEnergyRoute if precise else EnergyRoute)(self.energies, grid, route)
         return Levels(route, lambda k: k <= own or self.is_closed(k), self.path in ("auto", "relaxed"))

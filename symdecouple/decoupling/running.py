@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from symdecouple.decoupling.application import Application
 from symdecouple.decoupling.checkpoint import Checkpoint
 from symdecouple.decoupling.choice import Choice
-from symdecouple.decoupling.counted import AXES, as_statistics, moments_at_once, with_weights, without_masked
+from symdecouple.decoupling.counted import AXES, as_statistics, with_weights, without_masked
 from symdecouple.decoupling.offsets import middles
 from symdecouple.decoupling.precise import Precise
 from symdecouple.decoupling.progress import Portioned, Progress, reported
@@ -112,7 +112,7 @@ class Running:
         batch, exact, route = self.batch, self.batch.unrounded, None
         which = np.array(sorted(batch.means.keys() & batch.refusals.keys()), dtype=np.intp)
         if which.size and exact is not None and batch.name == "transform" and not self.dps and not self.perturbation:
-            route = moments_at_once(self.choice, exact.shape[1])
+            route = self.choice.all_at_once
         if route is None or exact is None:
             return
         values, outcomes = as_statistics(self.choice, route, exact[which], (1,), "return")
