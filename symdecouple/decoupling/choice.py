@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any, Literal, TypeVar, get_args
 
 from sympy import S, oo
@@ -113,7 +113,7 @@ class Choice:
         self._feel_no_offset: bool | None = None
         self._narrow = NarrowRoute(path_of(features), self.moments)
         self._last = self.spans[-1][0]
-        self._closed: dict[int, Closed] = {}
+        self._closed = lru_cache(None)(partial(_closed, features, values))
         self.levels: Callable[[int | None, bool, tuple[int, ...]], Levels] = lru_cache(_KEPT)(self._levels)
         self.budget = budget
         if path not in ("auto", "narrow") and not self._is_covered(len(features)):
@@ -154,18 +154,11 @@ class Choice:
         first = self.closed(self._last)
         return Verdicts(self.features, first.motion.steps, self.values, stopped=first.stopped, budget=self.budget)
 
-    @cached_property
-    def _shift_and_scale(self) -> Closed:
-        return _closed(self.features, self.values, "auto", self.own)
-
     def closed(self, level: int) -> Closed:
         """Return the closed forms up to a level; those of the last features are looked for when they are asked for."""
-        count = self._last if level <= self._last else len(self.features)
-        if count != self._last and self.closed(self._last).stopped:
-            return self.closed(self._last)  # what ends before the last features does not go on with them
-        if count not in self._closed:
-            self._closed[count] = _closed(self.features, self.values, self.path, count)
-        return self._closed[count]
+        found = self._closed(self.path, self._last)
+        is_all = level <= self._last or found.stopped  # what ends before the last features does not go on with them
+        return found if is_all else self._closed(self.path, len(self.features))
 
     def level(self, level: int | None) -> int:
         """Return the level that is asked for, by default what comes before the last group.
@@ -206,7 +199,7 @@ class Choice:
         if self.filter_ndim is not None:
             route = self._narrow.on(grid, self.features, precise)
         if self.path == "narrow" and self.own and (precise or self.leading is None):
-            route = OrbitRoute(lambda: self._shift_and_scale.motion, route)
+            route = OrbitRoute(lambda: self._closed("auto", self.own).motion, route)
         if self.path != "narrow" and not self._is_covered(level):
             route = OrbitRoute(lambda: self.closed(level).motion, route, self.moments)
         own = self.own if precise or self.path != "auto" or self.moments is None else 3
