@@ -102,9 +102,21 @@ def _gaussian_basis(psi: Expr, sample: Sample) -> Expr:
 
 
 def _integrated(psi: Expr, sample: Sample) -> Expr:
-    """Return E psi(Z) by SymPy for algebraic functions, by quadrature for others."""
+    """Return E psi(Z) by SymPy for algebraic functions, by quadrature for others.
+
+    Refused are functions that are not real, have poles, or grow faster than the normal density falls.
+    """
     function = lambdify([sample], psi * exp(-(sample**2) / 2) / sqrt(2 * pi), "mpmath")
-    _check_integrable(lambda v: abs(mpmath.mpf(function(v))), psi)
+    try:
+        with at_digits(15):
+            size, gap = mpmath.quad(lambda v: abs(mpmath.mpf(function(v))), _LINE, error=True)
+            beyond = max(abs(function(end)) for end in (_LINE[0], _LINE[-1]))
+            if not (gap < size / 1000 and beyond < 1e-30 * (1 + size)):
+                raise ValueError("its integral diverges")
+    except (TypeError, ValueError, ZeroDivisionError) as error:
+        failure = "it is not real for every real sample" if isinstance(error, TypeError) else str(error)
+        raise InvalidInput(f"the reference value of {psi} could not be computed ({failure}); give it as a number"
+                           ) from None
     if (value := gaussian_integral(psi, sample)) is not None:
         return value
     with at_digits(DIGITS):
@@ -113,21 +125,6 @@ def _integrated(psi: Expr, sample: Sample) -> Expr:
             raise InvalidInput(f"the reference value of {psi} was computed to {mpmath.nstr(error, 2)} only; give it as "
                                "a number")
         return Float(str(value), DIGITS - 10)
-
-
-def _check_integrable(size: Callable[[Any], Any], psi: Expr) -> None:
-    """Refuse functions that are not real, have poles, or grow faster than the normal density falls."""
-    with at_digits(15):
-        try:
-            value, error = mpmath.quad(size, _LINE, error=True)
-            is_fine = error < value / 1000 and all(size(end) < 1e-30 * (1 + value) for end in (_LINE[0], _LINE[-1]))
-            failure = "its integral diverges"
-        except TypeError:  # a complex number
-            is_fine, failure = False, "it is not real for every real sample"
-        except (ValueError, ZeroDivisionError) as error:
-            is_fine, failure = False, str(error)
-    if not is_fine:
-        raise InvalidInput(f"the reference value of {psi} could not be computed ({failure}); give it as a number")
 
 
 # --- filtered white noise ---
