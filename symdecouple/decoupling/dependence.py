@@ -80,13 +80,9 @@ def find_dependent(features: FeatureSet, application: Application, budget: float
     Black boxes, and features of filters that are known by a frequency response, are passed over.
     """
     columns = [j for j, f in enumerate(features) if f.black_box is None and not f.expr.atoms(Response)]
-    more = islice(_gradients(features, application, columns), _SAMPLES)
-    first = next(more, None) if columns else None
-    if first is None or all(_nearest(first, list(range(j)), j)[0] > _SUSPECT for j in range(len(columns))):
-        return []
-    samples = [first, *more]
+    samples = list(islice(_gradients(features, application, columns), _SAMPLES)) if columns else []
     end, found, kept = time.monotonic() + budget, list[Dependent](), list[int]()
-    for place, j in enumerate(columns):
+    for place, j in enumerate(columns if samples else []):
         near = [_nearest(vectors, kept, place) for vectors in samples]
         distance = max(d for d, _ in near)
         if distance < _SUSPECT and (left := end - time.monotonic()) > 0:

@@ -113,8 +113,8 @@ def _integrated(psi: Expr, sample: Sample) -> Expr:
             beyond = max(abs(function(end)) for end in (_LINE[0], _LINE[-1]))
             if not (gap < size / 1000 and beyond < 1e-30 * (1 + size)):
                 raise ValueError("its integral diverges")
-    except (TypeError, ValueError, ZeroDivisionError) as error:
-        failure = "it is not real for every real sample" if isinstance(error, TypeError) else str(error)
+    except (TypeError, ValueError, ZeroDivisionError) as wrong:
+        failure = "it is not real for every real sample" if isinstance(wrong, TypeError) else str(wrong)
         raise InvalidInput(f"the reference value of {psi} could not be computed ({failure}); give it as a number"
                            ) from None
     if (value := gaussian_integral(psi, sample)) is not None:
