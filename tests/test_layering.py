@@ -77,9 +77,9 @@ ORDER = {
         "motions.joint_steps motions.nested_roots routes.route routes.moments routes.energies "
         "routes.precise_energies routes.narrow verdicts.implicit verdicts.modified "
         "verdicts.closures verdicts.spectral_minor verdicts.modified_energies verdicts.refutation "
-        "verdicts.decisions verdicts.scenario inner_order offsets choice attainable.levels attainable.ranges "
+        "verdicts.decisions verdicts.scenario inner_order offsets choice attainable.levels "
         "application dependence explanation precise progress counted "
-        "running "
+        "running attainable.ranges "
         "report denormalizing carrying colour_channels lookup_table transfer_picture transferred transfer "
         "decoupled_names plan_picture plan_facts matching plan storage"
     ),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Literal, get_args
+from functools import cached_property, lru_cache, partial
+from typing import Any, Literal, TypeVar, get_args
 
 from sympy import S, oo
 from sympy.functions.elementary.trigonometric import TrigonometricFunction
@@ -29,12 +31,13 @@ from symdecouple.flows.generators import generators
 from symdecouple.flows.normalizer import Normalizer, normalizers
 from symdecouple.flows.separable import flow
 from symdecouple.flows.spectral import SpectralFlow
-from symdecouple.flows.steps import Step, make_steps
+from symdecouple.flows.steps import make_steps
 from symdecouple.language.budget import Budget
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.gate import cancel
 from symdecouple.language.precision import at_digits
+from symdecouple.numeric.moments.levels import HIGHEST
 from symdecouple.numeric.paths.black_box_rows import path_of
 from symdecouple.numeric.samples.intake import check_choice
 from symdecouple.verdict import Status
@@ -42,6 +45,7 @@ from symdecouple.verdict import Status
 __all__ = ["Choice", "Closed", "PathName"]
 
 PathName = Literal["auto", "broad", "relaxed", "narrow", "parallel"]
+Made = TypeVar("Made")
 
 
 _COORDINATES = "functions of explicit coordinates have no flows in closed form here"
@@ -75,8 +79,9 @@ class Choice:
         (first, last + 1) of each group of features that are normalized together; mostly single features.
     is_of_sets : bool
         Whether features are known as functions of sets of numbers, wherever these lie in a sample.
-    kept : dict
-        Levels by the arguments of `levels`; an ordinary sample asks here, and reads one file less.
+    levels : callable
+        Returns the levels up to one, or, for features (None), all; in mpmath numbers or in float64; for samples on a
+        grid. The last few are kept, and an ordinary sample reads no file for them.
     feels_no_shift : bool
         True iff level 1 takes the mean away, so that from there on no offset of a sample is felt.
     own : int
@@ -106,8 +111,8 @@ class Choice:
         self._feel_no_offset: bool | None = None
         self._narrow = NarrowRoute(path_of(features), self.moments)
         self._last = self.spans[-1][0]
-        self._closed: dict[int, Closed] = {}
-        self.kept: dict[Any, Levels] = {}
+        self._closed = lru_cache(None)(partial(_closed, features, values))
+        self.levels: Callable[[int | None, bool, tuple[int, ...]], Levels] = lru_cache(_KEPT)(self._levels)
         self.budget = budget
         if path not in ("auto", "narrow") and not self._is_covered(len(features)):
             self.closed(self._last)  # refused now where there is none; else made when it is needed
@@ -133,23 +138,25 @@ class Choice:
         return len(self.moments) * math.ceil(math.log10(1 + mean / deviation)) if 0 < deviation < math.inf else 0
 
     @cached_property
+    def all_at_once(self) -> MomentRoute | None:
+        """The route that has all features at once, as `stats` has them; None where they are no moments, or go another
+        way."""
+        count, moments = len(self.features), self.leading
+        if self.path != "auto" or moments is None or not len(moments) == count <= HIGHEST or self.own < min(count, 2):
+            return None
+        return MomentRoute(moments, 3 if count > 1 else 1)
+
+    @cached_property
     def verdicts(self) -> Verdicts:
         """The verdicts that the ways rest on; nothing is decided yet."""
         first = self.closed(self._last)
         return Verdicts(self.features, first.motion.steps, self.values, stopped=first.stopped, budget=self.budget)
 
-    @cached_property
-    def _shift_and_scale(self) -> Closed:
-        return _closed(self.features, self.values, "auto", self.own)
-
     def closed(self, level: int) -> Closed:
         """Return the closed forms up to a level; those of the last features are looked for when they are asked for."""
-        count = self._last if level <= self._last else len(self.features)
-        if count != self._last and self.closed(self._last).stopped:
-            return self.closed(self._last)  # what ends before the last features does not go on with them
-        if count not in self._closed:
-            self._closed[count] = _closed(self.features, self.values, self.path, count)
-        return self._closed[count]
+        found = self._closed(self.path, self._last)
+        is_all = level <= self._last or found.stopped  # what ends before the last features does not go on with them
+        return found if is_all else self._closed(self.path, len(self.features))
 
     def level(self, level: int | None) -> int:
         """Return the level that is asked for, by default what comes before the last group.
@@ -181,19 +188,7 @@ class Choice:
                                "shows it, with its equations")
         return normalizers(first_features(self.features, k), list(self.values[:k]), budget=self.budget)[-1]
 
-    def levels(self, level: int | None, precise: bool, grid: tuple[int, ...]) -> Levels:
-        """Return the levels up to one, or, for features, all; for samples on a grid, in float64 or in mpmath numbers.
-
-        The last few are kept.
-        """
-        key = level, precise, grid
-        if key not in self.kept:
-            if len(self.kept) >= _KEPT:
-                self.kept.clear()
-            self.kept[key] = self._made(level, precise, grid)
-        return self.kept[key]
-
-    def _made(self, wanted: int | None, precise: bool, grid: tuple[int, ...]) -> Levels:
+    def _levels(self, wanted: int | None, precise: bool, grid: tuple[int, ...]) -> Levels:
         level, known = self.level(wanted), len(self.features.symbolic)
         if precise and (len(self.features) if wanted is None else wanted) > known:
             raise NoClosedForm(f"{self.features[known]} is a black box, known in float64 only: leave dps out, or "
@@ -204,15 +199,14 @@ class Choice:
         if self.energies is not None:
             closed.append((len(self.energies), PreciseEnergyRoute(self.energies, grid, self.features) if precise else
                            EnergyRoute(self.energies, grid)))
-        if not precise and self.path == "auto" and self.moments is not None:
-            own = min(len(self.moments), 3)
-            closed.append((own, MomentRoute(self.moments, 3)))
-        elif not precise and own and self.leading is not None:
-            closed.append((own, MomentRoute(self.leading, own)))
+        own = self.own if precise or self.path != "auto" or self.moments is None else 3
+        if own and not precise and self.leading is not None:
+            closed.append((min(own, len(self.leading)), MomentRoute(self.leading, own)))
+            own = min(own, len(self.leading))
         if self.path != "narrow" and not self._is_covered(level):
             closed.append((math.inf, OrbitRoute(lambda: self.closed(level).motion, self.moments)))
         elif self.path == "narrow" and own and (precise or self.leading is None):
-            closed.append((own, OrbitRoute(lambda: self._shift_and_scale.motion)))
+            closed.append((own, OrbitRoute(lambda: self._closed("auto", self.own).motion)))
         return Levels(closed, narrow, lambda k: k <= own or self.is_closed(k))
 
     def _is_covered(self, level: int) -> bool:
@@ -229,8 +223,6 @@ class Choice:
         """Return whether level k is reached by a closed form; NoClosedForm where the path asked for needs one."""
         if self.path == "narrow":
             return False
-        if self._is_covered(k):
-            return True
         obstacle = self.obstacle(k)
         if obstacle and self.path != "auto":
             raise NoClosedForm(f'level {k} along path "{self.path}": {obstacle}')
@@ -238,7 +230,7 @@ class Choice:
 
     def obstacle(self, k: int) -> str:
         """Say why level k has no closed form; return nothing where it has."""
-        if self.spectral(k):
+        if self._is_covered(k):
             return ""
         closed = self.closed(k)
         if k > len(closed.motion.steps):
@@ -250,20 +242,6 @@ class Choice:
                         f"involutive ({verdict.status.name}: {verdict.reason}), so that no closed form brings all of "
                         "them to their references")
         return ""
-
-    def why(self, k: int) -> str:
-        """Say in a sentence why level k goes the way it goes."""
-        if self.path == "narrow":
-            return 'path="narrow" was asked for' + ("; it ends where shift and scale do" if k <= self.own else "")
-        if obstacle := self.obstacle(k):
-            return f"narrow path, because {obstacle}" if self.path == "auto" else obstacle
-        if self.spectral(k):
-            return (f"closed form: features 1 to {k} are quadratic forms of circular convolutions, which commute; one "
-                    "convex problem in the frequency domain brings them to their references")
-        if k == 1:
-            return "closed form: the gradient has a multiple that does not depend on the sample, and its flow a formula"
-        return (f"closed form: features 1 to {k} are proved involutive, and their span has generators that do not "
-                "depend on the sample, with flows that have formulas")
 
 
 def _is_scaled(features: FeatureSet) -> bool:
@@ -278,43 +256,32 @@ def _closed(features: FeatureSet, values: tuple[Any, ...], path: PathName, count
     flows, stopped = _flows(first, features) if not features.coordinates else ([], _COORDINATES)
     if not stopped and len(first) < count:
         stopped = f"feature {len(first) + 1}, {features[len(first)]}, is a black box: it has no expression"
-    steps, stopped = _steps(first, flows, values, features, stopped)
-    flows = flows[: len(steps)]
-    if path == "broad":
-        return _strict(features, steps, stopped)
-    kinds: dict[str, type[OrbitMotion]] = {"relaxed": NestedRoots, "parallel": ConcatenatedFlows}
-    return Closed(kinds.get(path, Automatic)(features, steps, flows), stopped)
+    count, steps = _longest(len(flows), "writing features out along flows", lambda n: tuple(make_steps(
+        first[:n], [f.expr for f in flows[:n]], list(values[:n]), features.sample)))
+    if count < len(flows):
+        stopped = f"feature {count + 1}, {first[count]}, was not written out along the flows within {FLOW_BUDGET:g} s"
+    steps, flows = steps or (), flows[:count]
+    if path != "broad":
+        kinds: dict[str, type[OrbitMotion]] = {"relaxed": NestedRoots, "parallel": ConcatenatedFlows}
+        return Closed(kinds.get(path, Automatic)(features, steps, flows), stopped)
+    count, modified = _longest(len(steps), "writing the modified features out",
+                               lambda n: modified_features(features, steps, n))
+    if modified is None:
+        return Closed(StrictSteps(features, (), ()), stopped)
+    flows, why = _flows(list(modified), modified)
+    if count < len(steps):
+        stopped = (f"the modified feature {count + 1} has no closed formula, level {count} being implicit: the strict "
+                   'broad path ends here; path="relaxed" follows the flows of the original features')
+    return Closed(StrictSteps(features, steps[: len(flows)], flows), why or stopped)
 
 
-def _steps(first: list[Feature], flows: list[Flow], values: tuple[Any, ...], features: FeatureSet, stopped: str
-           ) -> tuple[tuple[Step, ...], str]:
-    """Solve for the flow parameters, of fewer features where the composed flows are too long to be written out."""
-    for count in range(len(flows), 0, -1):
-        try:
-            with Budget(FLOW_BUDGET).running("writing features out along flows"):
-                return tuple(make_steps(first[:count], [f.expr for f in flows[:count]], list(values[:count]),
-                                        features.sample)), stopped
-        except BudgetExceeded:
-            stopped = (f"feature {count}, {first[count - 1]}, was not written out along the flows within "
-                       f"{FLOW_BUDGET:g} s")
-    return (), stopped
-
-
-def _strict(features: FeatureSet, steps: tuple[Step, ...], stopped: str) -> Closed:
-    """Follow the flows of the modified features, as far as these can be written out."""
-    for count in range(len(steps), 0, -1):
-        try:
-            with Budget(FLOW_BUDGET).running("writing the modified features out"):
-                modified = modified_features(features, steps, count)
-        except BudgetExceeded:
-            modified = None
-        if modified is not None:
-            flows, why = _flows(list(modified), modified)
-            ends = stopped if count == len(steps) else (
-                f"the modified feature {count + 1} has no closed formula, level {count} being implicit: the strict "
-                'broad path ends here; path="relaxed" follows the flows of the original features')
-            return Closed(StrictSteps(features, steps[: len(flows)], flows), why or ends)
-    return Closed(StrictSteps(features, (), ()), stopped)
+def _longest(count: int, doing: str, make: Callable[[int], Made | None]) -> tuple[int, Made | None]:
+    """Make something of the first features, of fewer where that takes too long: of how many, and what; 0 and None."""
+    for n in range(count, 0, -1):
+        with suppress(BudgetExceeded), Budget(FLOW_BUDGET).running(doing):
+            if (made := make(n)) is not None:
+                return n, made
+    return 0, None
 
 
 def _flows(first: list[Feature], features: FeatureSet) -> tuple[list[Flow], str]:

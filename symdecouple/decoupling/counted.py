@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 from numpy import ma
-from sympy import oo
 
 from symdecouple.decoupling.choice import Choice
 from symdecouple.decoupling.precise import Precise
@@ -39,7 +38,7 @@ from symdecouple.tables.grouped import Arguments, by_groups
 from symdecouple.tables.groups import Groups
 from symdecouple.tables.row_functions import Axes, Call, Form, Make, Piece
 
-__all__ = ["AXES", "as_statistics", "moments_at_once", "with_weights", "without_masked"]
+__all__ = ["AXES", "as_statistics", "with_weights", "without_masked"]
 
 AXES: dict[str, Axes] = {"transform": "rows", "gradients": "slopes"}  # all others have those of the samples
 
@@ -91,7 +90,7 @@ def with_weights(method: Callable[..., Any], plan: Any, samples: Any, weights: A
     weighed, route = WeightRows.of(weights, given.array.shape, axes), None
     is_plain = options.get("dps") is None and options.get("checkpoint") is None and plan.perturbation is None
     if is_plain and name in ("transform", "normalize", "gradients"):
-        route = moments_at_once(choice, given.array.shape[axes[0]])
+        route = choice.all_at_once
     rows = as_rows(given.array, axes)
     if route is not None and name == "transform":
         return as_statistics(choice, route, samples, axes, on_refusal, options.get("progress"), nan_policy, weights)
@@ -151,14 +150,6 @@ def as_statistics(choice: Choice, route: MomentRoute, samples: Any, axes: tuple[
             count = np.size((found[0] if on_refusal == "return" else found)[..., 0])
             tell(count, count)
     return found
-
-
-def moments_at_once(choice: Choice, n_samples: int) -> MomentRoute | None:
-    """The route that has all features at once; None where they are others, or take another way."""
-    if choice.leading is None or choice.path != "auto" or set(choice.interval) != {-oo, oo}:
-        return None
-    route = choice.levels(None, False, (n_samples,)).route
-    return route if isinstance(route, MomentRoute) and route.count == len(choice.features) else None
 
 
 def _as_features(route: MomentRoute, choice: Choice, answer: Answer, given: Numbers, axes: tuple[int, ...],

@@ -79,14 +79,10 @@ def find_dependent(features: FeatureSet, application: Application, budget: float
 
     Black boxes, and features of filters that are known by a frequency response, are passed over.
     """
-    columns = [j for j, f in enumerate(features) if f.black_box is None and not _has_response(f)]
-    more = islice(_gradients(features, application, columns), _SAMPLES)
-    first = next(more, None) if columns else None
-    if first is None or all(_nearest(first, list(range(j)), j)[0] > _SUSPECT for j in range(len(columns))):
-        return []
-    samples = [first, *more]
+    columns = [j for j, f in enumerate(features) if f.black_box is None and not f.expr.atoms(Response)]
+    samples = list(islice(_gradients(features, application, columns), _SAMPLES)) if columns else []
     end, found, kept = time.monotonic() + budget, list[Dependent](), list[int]()
-    for place, j in enumerate(columns):
+    for place, j in enumerate(columns if samples else []):
         near = [_nearest(vectors, kept, place) for vectors in samples]
         distance = max(d for d, _ in near)
         if distance < _SUSPECT and (left := end - time.monotonic()) > 0:
@@ -171,7 +167,3 @@ def _grid(features: FeatureSet, columns: list[int]) -> tuple[int, ...]:
         lags = [np.abs(np.reshape(list(h.lags), (-1, axes))) for h in features[j].expr.atoms(Filter)]
         reach = np.maximum(reach, sum(each.max(axis=0, initial=0) for each in lags))  # of filters one after the other
     return tuple(max(count, 8 * int(n) + 3) for n in reach)
-
-
-def _has_response(feature: Feature) -> bool:
-    return any(isinstance(h.args[0], Response) for h in feature.expr.atoms(Filter))

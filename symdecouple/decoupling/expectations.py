@@ -21,17 +21,26 @@ With coordinates x_1, ..., x_n independent and of one law, a polynomial has the 
     m_k = \mathrm{E}\, x_1^k
 
 Other functions of coordinates are integrals over n dimensions: they take numbers.
+
+At a reference sample an average of a polynomial is one of power means, which are rational for rational numbers,
+
+.. math:: \mathrm{Mean}(\varphi) = \sum_k c_k\, m_k, \qquad m_k = \frac1N \sum_n x_n^k .
+
+Another function is written out for a sample of few different numbers, exactly, and computed to 50 digits elsewhere.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
-from math import comb, factorial, isfinite
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from math import comb, factorial, inf, isfinite, lcm, nan
 from typing import Any
 
 import mpmath
-from sympy import Add, Expr, Float, I, Mul, S, Symbol, exp, expand, factorial2, im, lambdify, pi, re, sqrt
+from sympy import Add, Expr, Float, I, Mul, Rational, S, Symbol, exp, expand, factorial2, im, lambdify, pi, re, sqrt
 
 from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
 from symdecouple.families.linear_forms import LinearForm, split_forms
@@ -42,14 +51,14 @@ from symdecouple.language.filtered import Response
 from symdecouple.language.filters import Filter, Filtered
 from symdecouple.language.mean import Mean
 from symdecouple.language.precision import at_digits
-from symdecouple.language.sample import Sample
+from symdecouple.language.sample import Sample, x
 
-__all__ = ["DIGITS", "expected", "gaussian", "gaussian_moment", "law_moment", "of_law",
-           "polynomial_expectation", "white_expectation"]
+__all__ = ["expected", "gaussian", "of_law", "of_sample", "polynomial_expectation", "white_expectation"]
 
 DIGITS = 60
 """Of computed reference values; 10 of them are there to be lost."""
 
+_FEW = 64  # different numbers that a sum is written out for
 _LINE = (-40, -8, 0, 8, 40)  # all of the line to 300 digits, in standard deviations
 
 
@@ -87,15 +96,27 @@ def _gaussian_basis(psi: Expr, sample: Sample) -> Expr:
             part = re if factor.func.__name__ == "cos" else im
         elif factor.has(sample):
             return _integrated(psi, sample)
-    shifted = Add(*(comb(power, j) * rate ** (power - j) * gaussian_moment(j) for j in range(0, power + 1, 2)))
+    shifted = Add(*(comb(power, j) * rate ** (power - j) * factorial2(j - 1) for j in range(0, power + 1, 2)))
     value = shifted * exp(rate**2 / 2)  # E Z^k e^(r Z) = E (Z + r)^k e^(r^2/2)
     return part(expand(value, complex=True)) if rate.has(I) else value
 
 
 def _integrated(psi: Expr, sample: Sample) -> Expr:
-    """Return E psi(Z) by SymPy for algebraic functions, by quadrature for others."""
+    """Return E psi(Z) by SymPy for algebraic functions, by quadrature for others.
+
+    Refused are functions that are not real, have poles, or grow faster than the normal density falls.
+    """
     function = lambdify([sample], psi * exp(-(sample**2) / 2) / sqrt(2 * pi), "mpmath")
-    _check_integrable(lambda v: abs(mpmath.mpf(function(v))), psi)
+    try:
+        with at_digits(15):
+            size, gap = mpmath.quad(lambda v: abs(mpmath.mpf(function(v))), _LINE, error=True)
+            beyond = max(abs(function(end)) for end in (_LINE[0], _LINE[-1]))
+            if not (gap < size / 1000 and beyond < 1e-30 * (1 + size)):
+                raise ValueError("its integral diverges")
+    except (TypeError, ValueError, ZeroDivisionError) as wrong:
+        failure = "it is not real for every real sample" if isinstance(wrong, TypeError) else str(wrong)
+        raise InvalidInput(f"the reference value of {psi} could not be computed ({failure}); give it as a number"
+                           ) from None
     if (value := gaussian_integral(psi, sample)) is not None:
         return value
     with at_digits(DIGITS):
@@ -104,21 +125,6 @@ def _integrated(psi: Expr, sample: Sample) -> Expr:
             raise InvalidInput(f"the reference value of {psi} was computed to {mpmath.nstr(error, 2)} only; give it as "
                                "a number")
         return Float(str(value), DIGITS - 10)
-
-
-def _check_integrable(size: Callable[[Any], Any], psi: Expr) -> None:
-    """Refuse functions that are not real, have poles, or grow faster than the normal density falls."""
-    with at_digits(15):
-        try:
-            value, error = mpmath.quad(size, _LINE, error=True)
-            is_fine = error < value / 1000 and all(size(end) < 1e-30 * (1 + value) for end in (_LINE[0], _LINE[-1]))
-            failure = "its integral diverges"
-        except TypeError:  # a complex number
-            is_fine, failure = False, "it is not real for every real sample"
-        except (ValueError, ZeroDivisionError) as error:
-            is_fine, failure = False, str(error)
-    if not is_fine:
-        raise InvalidInput(f"the reference value of {psi} could not be computed ({failure}); give it as a number")
 
 
 # --- filtered white noise ---
@@ -182,48 +188,64 @@ def of_law(law: Any) -> Callable[[Expr, Sample], Expr]:
 
 
 def _law_basis(law: Any, psi: Expr, sample: Sample) -> Expr:
+    from scipy.integrate import quad
+
     if psi == 1:
         return S.One
     base, exponent = psi.as_base_exp()
     if base == sample and exponent.is_Integer and exponent > 0:
-        return law_moment(law, int(exponent), psi)
-    value, error = _quad(law, lambdify([sample], psi, "numpy"))
-    size, size_error = _quad(law, lambdify([sample], abs(psi), "numpy"))
-    return _finite(value if error + size_error < 1e-7 * (1 + size) else float("nan"), psi)
-
-
-def law_moment(law: Any, order: int, power: Any) -> Expr:
-    """Return E X^k under a frozen scipy distribution."""
-    return _finite(float(law.moment(order)), power) if order else S.One
-
-
-def _finite(value: float, what: Any) -> Expr:
+        value = float(law.moment(int(exponent)))
+    else:
+        functions = [lambdify([sample], each, "numpy") for each in (psi, abs(psi))]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # divergence shows in the errors
+            (value, error), (size, size_error) = (quad(
+                lambda v, f=f: f(v) * law.pdf(v), *law.support(), limit=500) for f in functions)
+        value = value if isfinite(value) and abs(error) + abs(size_error) < 1e-7 * (1 + size) < inf else nan
     if not isfinite(value):
-        raise InvalidInput(f"the expectation of {what} under the given law is not finite; give a number")
+        raise InvalidInput(f"the expectation of {psi} under the given law is not finite; give a number")
     return Float(value)
 
 
-def _quad(law: Any, function: Callable[[Any], Any]) -> tuple[float, float]:
-    from scipy.integrate import quad
+def of_sample(numbers: Sequence[Expr]) -> Callable[[Expr, Sample], Expr]:
+    """Return the average over the numbers of one sample, which are real; NaN where a function has no real value.
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # divergence shows in the error
-        value, error = quad(lambda v: function(v) * law.pdf(v), *law.support(), limit=500)
-    return float(value), abs(float(error)) if isfinite(value) else float("inf")
+    Examples
+    --------
+    >>> from symdecouple.language.sample import x
+    >>> expected(Mean((x - Mean(x**2))**2), of_sample(list(map(Rational, (-1, 0, 1)))))
+    10/9
+    """
+    counts, size = Counter(numbers), len(numbers)
+    rational = counts if all(p.is_Rational for p in counts) else {}
+    unit = lcm(*(int(p.q) for p in rational))
+    whole = [(int(p.p) * (unit // int(p.q)), count) for p, count in rational.items()]
+
+    @cache
+    def power_mean(k: int) -> Expr:
+        return Rational(sum(count * n**k for n, count in whole), size * unit**k)
+
+    def expectation(body: Expr, sample: Sample) -> Expr:
+        if whole and (polynomial := body.as_poly(sample)) is not None:
+            return Add(*(Mul(c, power_mean(k)) for (k,), c in polynomial.terms()))
+        if len(counts) <= _FEW or body.free_symbols != {sample}:
+            return Add(*(count * body.xreplace({sample: p}) for p, count in counts.items())) / size
+        function = lambdify([sample], body, "mpmath")
+        with at_digits(DIGITS), suppress(TypeError, ValueError, ZeroDivisionError):
+            values = [count * function(mpmath.mpmathify(p.evalf(DIGITS))) for p, count in counts.items()]
+            mean = mpmath.fsum(values) / size
+            if not isinstance(mean, mpmath.mpc) and mpmath.isfinite(mean):
+                return Float(str(mean), DIGITS - 10)
+        return S.NaN
+
+    return expectation
 
 
-# --- coordinates ---
-
-
-def gaussian_moment(order: int) -> Expr:
-    """Return E Z^k of a standard normal number: 1, 0, 1, 0, 3, 0, 15, ..."""
-    return S.Zero if order % 2 else factorial2(order - 1)
-
-
-def polynomial_expectation(feature: Feature, moment: Callable[[int], Expr]) -> Expr:
+def polynomial_expectation(feature: Feature, expectation: Callable[[Expr, Sample], Expr]) -> Expr:
     """Return the expectation of a polynomial of independent coordinates of one law."""
     polynomial = feature.expr.as_poly(*feature.coordinates)
     if polynomial is None:
         raise InvalidInput(f"the expectation of {feature} is not computed, as it is no polynomial of its coordinates: "
                            "give numbers, reference=[...]")
+    moment = cache(lambda k: expectation(x**k, x))
     return Add(*(Mul(coefficient, *map(moment, powers)) for powers, coefficient in polynomial.terms()))

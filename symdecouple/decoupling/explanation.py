@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from sympy import Symbol, latex
@@ -128,17 +129,24 @@ def explanation_of(plan: Any) -> Explanation:
 
 def _note(choice: Choice, features: tuple[Any, ...], references: tuple[Any, ...], level: int) -> LevelNote:
     """Return the note on a level that brings some features to their references."""
-    reason, names = choice.why(level), ", ".join(clipped(f.name, _LONGEST) for f in features)
-    if choice.path != "narrow" and (spectral := choice.spectral(level)) is not None:
-        domain = "samples whose active frequencies allow the values (decided by a linear program)"
-        return LevelNote(level, features, references, "spectral", f"x -> {spectral.short(len(features))}",
-                         spectral.latex(latest=len(features)), reason, domain)
-    if choice.path != "narrow" and not choice.obstacle(level):
-        made = choice.normalizer(level)
-        return LevelNote(level, features, references, made.kind, _formula(made), made.latex(), reason, made.domain)
-    if choice.path not in ("auto", "narrow"):
-        return LevelNote(level, features, references, "none", "there is no way", "", reason)
-    return LevelNote(level, features, references, "narrow path", f"along the projected gradient of {names}", "", reason)
+    note = partial(LevelNote, level, features, references)
+    along = f"along the projected gradient of {', '.join(clipped(f.name, _LONGEST) for f in features)}"
+    if choice.path == "narrow":
+        ends = "; it ends where shift and scale do" if level <= choice.own else ""
+        return note("narrow path", along, "", f'path="narrow" was asked for{ends}')
+    if obstacle := choice.obstacle(level):
+        return (note("narrow path", along, "", f"narrow path, because {obstacle}") if choice.path == "auto" else
+                note("none", "there is no way", "", obstacle))
+    if (spectral := choice.spectral(level)) is not None:
+        return note("spectral", f"x -> {spectral.short(len(features))}", spectral.latex(latest=len(features)),
+                    f"closed form: features 1 to {level} are quadratic forms of circular convolutions, which commute; "
+                    "one convex problem in the frequency domain brings them to their references",
+                    "samples whose active frequencies allow the values (decided by a linear program)")
+    made = choice.normalizer(level)
+    return note(made.kind, _formula(made), made.latex(), "closed form: " + (
+        "the gradient has a multiple that does not depend on the sample, and its flow a formula" if level == 1 else
+        f"features 1 to {level} are proved involutive, and their span has generators that do not depend on the sample, "
+        "with flows that have formulas"), made.domain)
 
 
 def _formula(made: Normalizer) -> str:

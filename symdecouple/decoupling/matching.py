@@ -28,7 +28,6 @@ from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
-from symdecouple.numeric.moments.levels import HIGHEST
 from symdecouple.numeric.moments.matched import matched_rows
 from symdecouple.numeric.paths.projection import least_move
 from symdecouple.numeric.samples.batch import NanPolicy, OnRefusal
@@ -163,18 +162,11 @@ class Matching(PlanFacts):
         return (values, *outcomes) if outcomes else values
 
 
-def _free_moments(choice: Choice, count: int) -> MomentCoordinates | None:
-    """The coordinates of features that are all moments; None where they are others."""
-    moments = choice.leading
-    is_free = moments is not None and len(moments) == count <= HIGHEST and choice.own == min(count, 2)
-    return moments if is_free and choice.path == "auto" else None
-
-
 def _in_digits(choice: Choice, moved: Callable[[Array], Answers], asked: Array) -> Answers:
     """The row with these values, in digits; one of moments about 0 and of unit size first, which loses none of them."""
-    moments = _free_moments(choice, asked.shape[1])
-    if moments is None or asked.shape[1] < 2:
+    if choice.all_at_once is None or asked.shape[1] < 2:
         return moved(as_multiprecision(asked))
+    moments = choice.all_at_once.coordinates
     with at_digits(mpmath.mp.dps * (asked.shape[1] + 1)):  # a mean takes its digits from each order
         (mean, deviation, *shape), = (moments.coordinates(list(row)) for row in as_multiprecision(asked))
     point = [mpmath.mpf(0), mpmath.mpf(1), *shape]
@@ -186,9 +178,9 @@ def _in_digits(choice: Choice, moved: Callable[[Array], Answers], asked: Array) 
 
 def _by_moments(choice: Choice, rows: Array, targets: Array) -> Answers | None:
     """The rows with moments that have these values; None where the features are others."""
-    count, moments = targets.shape[1], _free_moments(choice, targets.shape[1])
-    if moments is None:
+    if choice.all_at_once is None:
         return None
+    count, moments = targets.shape[1], choice.all_at_once.coordinates
     with np.errstate(all="ignore"):
         point = _point(moments, targets)
     good = (np.isfinite(point) & (point.imag == 0)).all(axis=0) & (point[1:2].real > 0).all(axis=0)

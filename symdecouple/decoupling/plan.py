@@ -15,7 +15,6 @@ of its steps, in many digits by the adjoint equation.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from os import PathLike
 from typing import Any, Literal, overload
 
@@ -24,7 +23,7 @@ from numpy.typing import NDArray
 from sympy import Expr
 
 from symdecouple.decoupling.application import Application
-from symdecouple.decoupling.attainable.ranges import Attainable, check_asked, intervals_of_any, intervals_of_rows
+from symdecouple.decoupling.attainable.ranges import Attainable, attainable
 from symdecouple.decoupling.attainable.reference import check_attainable
 from symdecouple.decoupling.choice import Choice, PathName
 from symdecouple.decoupling.colour_channels import Colour
@@ -329,13 +328,7 @@ class Plan(Matching):
            3  skewness       (-2.26779, 0.516398)      is 0.0347917  reference 0
            4  orthokurtosis  (1, 1.77143)              is 1.43025  reference 3 not attainable
         """
-        check_asked(self.features, self._order, samples, n_samples)
-        if samples is None:
-            return replace(intervals_of_any(self.choice, n_samples), names=self.names)
-        batch = batch_of(self.choice, "attainable", samples, axis, None, centred=self.choice.moments is not None)
-        values, _ = self.transform(samples, axis=axis, on_refusal="return")
-        with np.errstate(under="ignore"):
-            return replace(intervals_of_rows(self.choice, batch, values), names=self.names)
+        return attainable(self, samples, n_samples, axis)
 
     @overload
     def transfer(self, source: Any, target: Any, *, axis: SampleAxis = ..., channel_axis: int | None = ...,

@@ -1,36 +1,20 @@
 r"""Reference values: what each feature is normalized to.
 
 By default a feature's value for independent standard normal samples, in the limit of many (`expectations`); or any
-other law, given numbers, names, or a reference sample. There an average of a polynomial is one of power means, which
-are rational numbers for a rational sample,
-
-.. math:: \mathrm{Mean}(\varphi) = \sum_k c_k\, m_k, \qquad m_k = \frac1N \sum_n x_n^k .
-
-Another function is written out for a sample of few different numbers, exactly, and computed to 50 digits elsewhere.
+other law, given numbers, names, or a reference sample.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from math import lcm
 from typing import Any
 
-import mpmath
 import numpy as np
-from sympy import Add, Expr, Float, Mul, Rational, lambdify, nan
+from sympy import Expr
 
-from symdecouple.decoupling.expectations import (
-    DIGITS,
-    expected,
-    gaussian,
-    gaussian_moment,
-    law_moment,
-    of_law,
-    polynomial_expectation,
-)
+from symdecouple.decoupling.expectations import expected, gaussian, of_law, of_sample, polynomial_expectation
 from symdecouple.errors import InvalidInput
 from symdecouple.language.black_box import BlackBox
 from symdecouple.language.canonical import canonical
@@ -38,16 +22,14 @@ from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.filters import Filtered
 from symdecouple.language.mean import exact
-from symdecouple.language.precision import at_digits
 from symdecouple.language.sample import Sample
 from symdecouple.numeric.features.black_box import Oracle
 from symdecouple.numeric.features.expressions import Array, Compiled
 from symdecouple.shown import Card, Shown
 
-__all__ = ["Averages", "Reference", "reference_values"]
+__all__ = ["Reference", "reference_values"]
 
 _SHOWN = 6  # numbers of a sample
-_FEW = 64  # different numbers that a sum is written out for
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -120,29 +102,28 @@ def reference_values(features: FeatureSet, reference: Any = "gaussian") -> tuple
         if reference not in ("gaussian", "white"):
             raise InvalidInput(f"reference {reference!r} is not known: 'gaussian' (or 'white'), values, a mapping, "
                                "Reference.of(sample) or a frozen scipy distribution")
-        return _each(features, gaussian, gaussian_moment)
+        return _each(features, gaussian)
     if isinstance(reference, Reference):
         return _at(features, reference)
     if hasattr(reference, "pdf") and hasattr(reference, "support"):
-        return _each(features, of_law(reference), lambda k: law_moment(reference, k, f"x**{k}"))
+        return _each(features, of_law(reference))
     if isinstance(reference, Mapping):
         return _by_name(features, reference)
     return _given(features, reference)
 
 
-def _each(features: FeatureSet, expectation: Callable[[Expr, Sample], Expr], moment: Callable[[int], Expr]
-          ) -> tuple[Expr | None, ...]:
+def _each(features: FeatureSet, expectation: Callable[[Expr, Sample], Expr]) -> tuple[Expr | None, ...]:
     """Return the expectation of every feature, which a black box lacks and as the last feature does not need."""
     for k, feature in enumerate(tuple(features)[:-1], 1):
         if feature.black_box is not None:
             raise InvalidInput(f"the expectation of {feature}, feature {k}, is not known, as it is a black box: give "
                                f"numbers, reference=[...], {len(features)} of them or {len(features) - 1}")
-    return tuple(None if f.black_box is not None else _computed(f, polynomial_expectation(f, moment) if f.coordinates
-                 else expected(f.expr, expectation)) for f in features)
+    return tuple(None if f.black_box is not None else _computed(f, polynomial_expectation(
+        f, expectation) if f.coordinates else expected(f.expr, expectation)) for f in features)
 
 
 def _at(features: FeatureSet, reference: Reference) -> tuple[Expr, ...]:
-    averages, row = Averages(reference.sample), cache(lambda: np.array([list(map(float, reference.sample))]))
+    average, row = of_sample(reference.sample), cache(lambda: np.array([list(map(float, reference.sample))]))
     out = []
     for feature in features:
         if feature.black_box is not None:
@@ -157,7 +138,7 @@ def _at(features: FeatureSet, reference: Reference) -> tuple[Expr, ...]:
             found, = Compiled([feature.expr], feature.sample).on(reference.grid)(row())
             value = _number(found.item())
         else:
-            value = averages.value(feature.expr)
+            value = expected(feature.expr, average)
         out.append(_computed(feature, value))
     return tuple(out)
 
@@ -170,51 +151,6 @@ def _asked(box: BlackBox, row: Array) -> Expr:
     return _number(float(values[0]))
 
 
-class Averages:
-    """Averages over the numbers of one sample, which are real.
-
-    Examples
-    --------
-    >>> from symdecouple import Mean, x
-    >>> Averages(list(map(Rational, (-1, 0, 1)))).value(Mean((x - Mean(x**2))**2))
-    10/9
-    """
-
-    def __init__(self, sample: Sequence[Expr]) -> None:
-        self.size = len(sample)
-        self.counts = Counter(sample)
-        rational = self.counts if all(p.is_Rational for p in self.counts) else {}
-        self._unit = lcm(*(int(p.q) for p in rational))
-        self._whole = [(int(p.p) * (self._unit // int(p.q)), count) for p, count in rational.items()]
-        self._power = cache(self._power_mean)
-
-    def value(self, expr: Expr) -> Expr:
-        """Return an expression with every average, innermost first, replaced by what it is."""
-        return expected(expr, self._mean)
-
-    def _mean(self, body: Expr, sample: Sample) -> Expr:
-        if self._whole and (polynomial := body.as_poly(sample)) is not None:
-            return Add(*(Mul(c, self._power(k)) for (k,), c in polynomial.terms()))
-        if len(self.counts) <= _FEW or body.free_symbols != {sample}:
-            return Add(*(count * body.xreplace({sample: p}) for p, count in self.counts.items())) / self.size
-        return self._computed(lambdify([sample], body, "mpmath"))
-
-    def _power_mean(self, k: int) -> Expr:
-        return Rational(sum(count * n**k for n, count in self._whole), self.size * self._unit**k)
-
-    def _computed(self, function: Callable[[Any], Any]) -> Expr:
-        """Return the average to 50 digits; NaN where the function has no real value."""
-        with at_digits(DIGITS):
-            try:
-                mean = mpmath.fsum(count * function(mpmath.mpmathify(p.evalf(DIGITS))) for p, count in
-                                   self.counts.items()) / self.size
-            except (TypeError, ValueError, ZeroDivisionError):
-                return nan
-            if isinstance(mean, mpmath.mpc) or not mpmath.isfinite(mean):
-                return nan
-            return Float(str(mean), DIGITS - 10)
-
-
 def _computed(feature: Feature, value: Expr) -> Expr:
     if not value.is_number:
         raise InvalidInput(f"the reference value of {feature} is {value}: bind its parameters first, "
@@ -225,12 +161,10 @@ def _computed(feature: Feature, value: Expr) -> Expr:
 
 
 def _by_name(features: FeatureSet, mapping: Mapping[Any, Any]) -> tuple[Expr | None, ...]:
-    boxes = [(k, f) for k, f in enumerate(features) if f.black_box is not None]
     known = {canonical(f.expr, features.sample): k for k, f in enumerate(features) if f.black_box is None}
     values: list[Expr | None] = [None] * len(features)
     for key, value in mapping.items():
-        named = [n for n, f in boxes if key == f or key == str(f)] or [
-            n for n, f in enumerate(features) if f.is_named and key == f.name]
+        named = [n for n, f in enumerate(features) if key == f or key == str(f) or (f.is_named and key == f.name)]
         if len(named) > 1:
             raise InvalidInput(f"reference for {key}: {len(named)} black boxes have this name; give the feature itself")
         k = named[0] if named else known.get(_canonical(key, features.sample))
@@ -258,8 +192,8 @@ def _given(features: FeatureSet, reference: Any) -> tuple[Expr | None, ...]:
         reference = list(reference)
         if len(reference) == len(features) and reference[-1] is None:
             reference.pop()
-        for k, _ in (pair for pair in enumerate(reference, 1) if pair[1] is None):
-            raise InvalidInput(f"feature {k} has no reference value but None; only the last needs none")
+        if missing := [k for k, v in enumerate(reference, 1) if v is None]:
+            raise InvalidInput(f"feature {missing[0]} has no reference value but None; only the last needs none")
         values: list[Expr | None] = [_number(v) for v in reference]
     except TypeError as error:
         raise InvalidInput(f"reference is 'gaussian', {len(features)} values, a mapping, a law or Reference.of(sample),"

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from symdecouple.decoupling.application import Application
 from symdecouple.decoupling.choice import Choice
-from symdecouple.decoupling.counted import AXES, as_statistics, moments_at_once, with_weights, without_masked
+from symdecouple.decoupling.counted import AXES, as_statistics, with_weights, without_masked
 from symdecouple.decoupling.motions.motion import is_finite
 from symdecouple.decoupling.offsets import middles
 from symdecouple.decoupling.precise import Precise
@@ -113,7 +113,7 @@ class Running:
         batch, exact, route = self.batch, self.batch.unrounded, None
         which = np.array(sorted(batch.means.keys() & batch.refusals.keys()), dtype=np.intp)
         if which.size and exact is not None and batch.name == "transform" and not self.dps and not self.perturbation:
-            route = moments_at_once(self.choice, exact.shape[1])
+            route = self.choice.all_at_once
         if route is None or exact is None:
             return
         values, outcomes = as_statistics(self.choice, route, exact[which], (1,), "return")
@@ -222,7 +222,7 @@ def answered(plan: Any, batch: Batch, shape: tuple[int, ...] | None, dps: int | 
         *plan.features, plan._order, *plan.reference, plan.path, plan.perturbation, batch.means], batch)
     applied, is_forward = plan._application.on(batch.grid), batch.name in ("transform", "normalize", "gradients")
     has_third = any(start == 3 for start, _ in applied.spans) if level is None else level > 2
-    return Running(choice, applied, plan.perturbation, choice.kept.get(key) or choice.levels(*key), batch, shape, dps,
+    return Running(choice, applied, plan.perturbation, choice.levels(*key), batch, shape, dps,
                    compute, kept, is_forward and has_third)(on_refusal, progress)
 
 

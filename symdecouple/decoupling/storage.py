@@ -193,10 +193,7 @@ def _checked(text: Any) -> dict[str, Any]:
     if not isinstance(text, str) or len(text) > MAX_TEXT:
         raise InvalidInput(f"a plan is read from text of up to {MAX_TEXT} characters, got "
                            f"{len(text) if isinstance(text, str) else type(text).__name__}")
-    try:
-        data = json.loads(text, parse_constant=_no_number)
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"this is not JSON: {error}") from error
+    data = json.loads(text, parse_constant=_no_number)
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         kind = data.get("format") if isinstance(data, dict) else type(data).__name__
         raise InvalidInput(f"this is no {FORMAT}, but {kind!r}; verdicts are read by verdict_from_json")
@@ -216,15 +213,14 @@ def _no_number(name: str) -> NoReturn:
 
 
 def _plan(data: dict[str, Any]) -> Plan:
-    def part(name: str, kind: type, read: Callable[[Any], Any] = lambda value: value, *, without: Any = ...) -> Any:
-        """Read a part of the plan, and say which one is wrong; `without` stands for null where that may be."""
+    def part(name: str, kind: Any, read: Callable[[Any], Any] = lambda value: value) -> Any:
+        """Read a part of the plan, or None where it may be null, and say which one is wrong."""
         value = data[name]
-        if value is None and without is not ...:
-            return without
         if not isinstance(value, kind) or isinstance(value, bool):
-            raise InvalidInput(f"{name} of the plan: {kind.__name__} is expected, got {str(value)[:60]}")
+            raise InvalidInput(f"{name} of the plan: {getattr(kind, '__name__', kind)} is expected, got "
+                               f"{str(value)[:60]}")
         try:
-            return read(value)
+            return None if value is None else read(value)
         except _WRONG as error:
             said = str(error) if isinstance(error, SymdecoupleError) else f"{type(error).__name__} {error}"
             raise InvalidInput(f"{name} of the plan: {said}") from error
@@ -233,7 +229,7 @@ def _plan(data: dict[str, Any]) -> Plan:
         expr = parse_expression(text, sample=sample, n_samples=size, max_length=_LONGEST)
         return Feature(expr.xreplace(responses), allow_nonsmooth=allow_nonsmooth, name=name)
 
-    sample, size = part("domain", str, parse_domain), part("n_samples", int, without=None)
+    sample, size = part("domain", str, parse_domain), part("n_samples", int | None)
     responses = part("responses", list, lambda found: {
         Symbol(_RESPONSE.format(n)): _response(**r) for n, r in enumerate(found)})
     features = part("features", list, lambda items: FeatureSet([
@@ -242,13 +238,13 @@ def _plan(data: dict[str, Any]) -> Plan:
         raise InvalidInput(f"features of the plan: {', '.join(sorted(map(str, features.parameters)))} is not bound")
     values = part("reference", list, lambda found: _references(features, found))
     check_attainable(features, values)
-    perturbation = part("perturbation", dict, lambda found: Perturbation(**found), without=None)
+    perturbation = part("perturbation", dict | None, lambda found: Perturbation(**found))
     left_out = part("left_out", list, lambda found: tuple(
         Dependent(int(d["index"]), feature(**d["feature"]), str(d["reason"])) for d in found))
-    added = part("added", list, lambda found: tuple(feature(**f) for f in found))
+    added, budget = part("added", list, lambda found: tuple(feature(**f) for f in found)), part("budget", Real | None)
     if not set(added) <= set(features):
         raise InvalidInput("added of the plan: these are features of it, got others")
-    return plan_of(features, values, part("path", str), part("budget", Real, float, without=inf), perturbation,
+    return plan_of(features, values, part("path", str), inf if budget is None else float(budget), perturbation,
                    left_out, added)
 
 

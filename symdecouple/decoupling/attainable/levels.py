@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-from sympy import Expr, S, limit, oo
+from sympy import Expr, S, limit
 
 from symdecouple.decoupling.routes.energies import of_forms
 from symdecouple.decoupling.routes.route import AtLevel, Levels
@@ -110,8 +110,7 @@ class MomentIntervals:
         expr: Expr = forward.xreplace(dict(zip(symbols, map(S, point[: k - 1]), strict=False)))
         if np.isfinite(value) and (k != 2 or value != 0):
             return float(expr.subs(symbols[k - 1], value))
-        at = {np.inf: oo, -np.inf: -oo}.get(value, S(value))
-        return float(limit(expr, symbols[k - 1], at, "+" if value == 0 else "-"))
+        return float(limit(expr, symbols[k - 1], S(value), "+" if value == 0 else "-"))
 
 
 @dataclass(frozen=True, slots=True)

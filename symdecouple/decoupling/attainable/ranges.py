@@ -6,28 +6,24 @@ frequencies have fallen silent. Over all samples of N values they are attained.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from math import prod
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from symdecouple.decoupling.attainable.levels import (
-    EnergyIntervals,
-    Interval,
-    MomentIntervals,
-    followed,
-)
+from symdecouple.decoupling.attainable.levels import EnergyIntervals, Interval, MomentIntervals, followed
 from symdecouple.decoupling.choice import Choice
+from symdecouple.decoupling.running import batch_of
 from symdecouple.errors import InvalidInput, UnsupportedExpression
 from symdecouple.figures import COLOURS, given_axes, new_figure
-from symdecouple.language.feature_set import FeatureSet
-from symdecouple.numeric.samples.vectors import Batch
+from symdecouple.language.boundaries import grid
+from symdecouple.numeric.samples.vectors import Batch, SampleAxis
 from symdecouple.shown import Shown
 
-__all__ = ["Attainable", "check_asked", "intervals_of_any", "intervals_of_rows"]
+__all__ = ["Attainable", "attainable"]
 
 _INTERVAL, _OWN, _WANTED = COLOURS["blue"], COLOURS["orange"], COLOURS["green"]
 
@@ -100,8 +96,8 @@ class Attainable(Shown):
         if self.low.ndim > 1:
             return (f"attainable ranges of {len(self.names)} features for a batch of shape {self.low.shape[:-1]}; "
                     "index it for the table of one sample")
-        about = "all samples of N = " + str(self.n_samples) if self.n_samples is not None else "this sample"
-        lines = [f"attainable on the leaf of {about}" if self.n_samples is None else f"attainable by {about}"]
+        lines = ["attainable on the leaf of this sample" if self.n_samples is None else
+                 f"attainable by all samples of N = {self.n_samples}"]
         width = max(map(len, self.names))
         for j, name in enumerate(self.names):
             reference, status = self.reference[j], "  numerical" if self.found_by[j] == "path" else ""
@@ -159,80 +155,73 @@ class Attainable(Shown):
         return tuple(axes)
 
 
-def check_asked(features: FeatureSet, order: Sequence[int], samples: Any, n_samples: Any) -> None:
-    """Refuse what `Plan.attainable` cannot answer."""
+def attainable(plan: Any, samples: Any, n_samples: Any, axis: SampleAxis) -> Attainable:
+    """Answer `Plan.attainable`."""
+    choice, size = plan.choice, len(plan.features)
     if (samples is None) == (n_samples is None):
         raise InvalidInput("attainable takes samples, or n_samples for all samples of a size: one of the two")
-    if tuple(order) != tuple(range(len(features))):
+    if plan._order != tuple(range(size)):
         raise InvalidInput("the features of a group are brought to their references in another order than they are "
                            "given; give them in the order that plan.explain() shows")
+    counted: MomentIntervals | EnergyIntervals | None = None
+    if choice.moments is not None:
+        counted = MomentIntervals(choice.moments, choice.floats)
+    elif choice.energies is not None:
+        counted = EnergyIntervals(choice.energies, choice.floats, choice.spans)
+    values, found_by = None, list[FoundBy](["path"] * size)
+    if counted is not None:
+        found_by[: len(counted.leading)] = [counted.found_by] * len(counted.leading)
+    if samples is None:
+        if counted is None or "path" in found_by:
+            raise UnsupportedExpression("what all samples can reach is known of moments and of energies of circular "
+                                        "filters; of other features it is followed from a sample: plan.attainable(x)")
+        ends = np.array(counted.intervals(None, _shape(n_samples, choice.filter_ndim or 1)), dtype=np.float64)
+    else:
+        batch = batch_of(choice, "attainable", samples, axis, None, centred=choice.moments is not None)
+        values = np.asarray(plan.transform(samples, axis=axis, on_refusal="return")[0], dtype=np.float64)
+        with np.errstate(under="ignore"):
+            ends = _of_rows(choice, counted, batch, values.reshape(-1, size)).reshape(*batch.shape, size, 4)
+    low, high, low_is_attained, high_is_attained = np.moveaxis(ends, -1, 0)
+    return Attainable(plan.names, low, high, low_is_attained == 1, high_is_attained == 1, values,
+                      tuple(choice.floats), tuple(found_by), n_samples)
 
 
-def intervals_of_rows(choice: Choice, batch: Batch, values: Any) -> Attainable:
-    """Return the intervals of each sample of a batch; `values` (..., M) are its decoupled features."""
-    rows, size = np.asarray(batch.rows, dtype=np.float64), len(choice.features)
+def _shape(n_samples: Any, ndim: int) -> tuple[int, ...]:
+    shape = grid(n_samples)
+    if len(shape) != ndim or prod(shape) < 2:
+        wanted = "the number of values of a sample" if ndim == 1 else f"a shape of {ndim} axes"
+        raise InvalidInput(f"n_samples={n_samples!r} was given, {wanted} is expected, of 2 or more in all")
+    return shape
+
+
+def _of_rows(choice: Choice, counted: MomentIntervals | EnergyIntervals | None, batch: Batch, own: Any) -> Any:
+    """The ends for each row of a batch, (R, M, 4), beside its decoupled features `own`, (R, M)."""
+    rows, count = np.asarray(batch.rows, dtype=np.float64), 0 if counted is None else len(counted.leading)
     fit = np.setdiff1d(np.flatnonzero(np.isfinite(rows).all(axis=1) & (rows.shape[1] > 1)), list(batch.barred))
-    counted = _counted(choice)
-    count = 0 if counted is None else len(counted.leading)
-    ends = np.full((len(rows), size, 4), np.nan)
-    if counted is not None and len(fit):
+    ends = np.full((*own.shape, 4), np.nan)
+    if not fit.size:
+        return ends
+    if counted is not None:
         intervals = cache(lambda key: counted.intervals(key, batch.grid))
         ends[fit, :count] = [intervals(key) for key in counted.keys(rows[fit], batch.grid)]
-    own = np.asarray(values, dtype=np.float64).reshape(len(rows), size)
-    found_by: list[FoundBy] = [] if counted is None else [counted.found_by] * count
-    levels = choice.levels(choice.level(None), False, batch.grid) if fit.size else None
+    levels = choice.levels(choice.level(None), False, batch.grid)
     for start, end in choice.spans:
-        if start < count:
-            continue
-        found_by += ["path"] * (end - start)
-        if levels is None or end - start > 1 or None in choice.floats[:start]:
+        if start < count or end - start > 1 or None in choice.floats[:start]:
             continue
         at = next(levels.at(rows[fit], [start], choice.floats)) if start else None
         there = rows[fit] if at is None else at.values
         here = np.where(np.isfinite(there).all(axis=1), own[fit, start], np.nan)
         ends[fit, start] = followed(levels, there, (start, end), here, choice.floats)
-    return _attainable(ends.reshape(*batch.shape, size, 4), own.reshape(*batch.shape, size), choice, found_by, None)
-
-
-def intervals_of_any(choice: Choice, n_samples: Any) -> Attainable:
-    """Return the intervals over all samples of N values, or of a shape."""
-    size, ndim = len(choice.features), choice.filter_ndim or 1
-    grid = (n_samples,) if isinstance(n_samples, int | np.integer) else n_samples
-    if (isinstance(n_samples, bool) or not isinstance(grid, tuple) or len(grid) != ndim
-            or not all(isinstance(n, int | np.integer) and not isinstance(n, bool) and n > 0 for n in grid)):
-        wanted = "the number of values of a sample" if ndim == 1 else f"a shape of {ndim} axes"
-        raise InvalidInput(f"n_samples={n_samples!r} was given, {wanted} is expected, in whole numbers")
-    if int(np.prod(grid)) < 2:
-        raise InvalidInput(f"n_samples={n_samples!r} was given: one value does not vary; 2 or more are needed")
-    grid = tuple(map(int, grid))
-    if (counted := _counted(choice)) is None or len(counted.leading) != size:
-        raise UnsupportedExpression("what all samples can reach is known of moments and of energies of circular "
-                                    "filters; of other features it is followed from a sample: plan.attainable(x)")
-    ends = np.array(counted.intervals(None, grid), dtype=np.float64)
-    return _attainable(ends, None, choice, [counted.found_by] * size, n_samples)
-
-
-def _counted(choice: Choice) -> MomentIntervals | EnergyIntervals | None:
-    """The leading features whose intervals are counted, or programmed."""
-    if choice.moments is not None:
-        return MomentIntervals(choice.moments, choice.floats)
-    return None if choice.energies is None else EnergyIntervals(choice.energies, choice.floats, choice.spans)
-
-
-def _attainable(ends: Any, values: Any, choice: Choice, found_by: Sequence[FoundBy], n_samples: Any) -> Attainable:
-    low, high, low_is_attained, high_is_attained = np.moveaxis(ends, -1, 0)
-    return Attainable(choice.features.names, low, high, low_is_attained == 1, high_is_attained == 1, values,
-                      tuple(choice.floats), tuple(found_by), n_samples)
+    return ends
 
 
 # --- the picture: one row a feature, its interval, the value of the sample, and the reference ---
 
 
 def _draw(ax: Any, found: Attainable, j: int) -> None:
-    low, high = float(found.low[j]), float(found.high[j])
-    own = None if found.values is None else float(found.values[j])
-    marks = [v for v in (own, found.reference[j]) if v is not None and np.isfinite(v)]
-    known = [v for v in (low, high, *marks) if np.isfinite(v)]
+    low, high, reference = float(found.low[j]), float(found.high[j]), found.reference[j]
+    own = np.nan if found.values is None else float(found.values[j])
+    known = [v for v in (low, high, own, reference) if v is not None and np.isfinite(v)] or [0.0]
     ax.set_yticks([])
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.set_ylabel(found.names[j], rotation=0, ha="right", va="center", fontsize="small")
@@ -242,18 +231,17 @@ def _draw(ax: Any, found: Attainable, j: int) -> None:
                 va="center", fontsize="small", color="0.4")
         ax.set_xticks([])
         return
-    room = (max(known) - min(known)) if known and max(known) > min(known) else max(1.0, abs(known[0]) if known else 1)
-    left, right = (min(known, default=0.0) - 0.15 * room, max(known, default=0.0) + 0.15 * room)
+    room = (max(known) - min(known)) or max(1.0, abs(known[0]))
+    left, right = min(known) - 0.15 * room, max(known) + 0.15 * room
     ax.set_xlim(left, right)
-    begin, end = max(low, left), min(high, right)
-    ax.plot([begin, end], [0, 0], "-", color=_INTERVAL, linewidth=5, alpha=0.35, solid_capstyle="butt")
+    ax.plot([max(low, left), min(high, right)], [0, 0], "-", color=_INTERVAL, linewidth=5, alpha=0.35,
+            solid_capstyle="butt")
     ends = ((low, found.low_is_attained[j], "<", left), (high, found.high_is_attained[j], ">", right))
     for value, is_attained, arrow, edge in ends:
         is_bounded = np.isfinite(value)
         ax.plot([value if is_bounded else edge], [0], "o" if is_bounded else arrow, color=_INTERVAL, markersize=7,
                 markerfacecolor=_INTERVAL if is_attained or not is_bounded else "white", clip_on=False)
-    if own is not None and np.isfinite(own):
+    if np.isfinite(own):
         ax.plot([own], [0], "D", color=_OWN, markersize=7, label="decoupled feature of the sample")
-    reference = found.reference[j]
     if reference is not None:
         ax.plot([reference], [0], "|", color=_WANTED, markersize=18, markeredgewidth=2.5, label="reference")
