@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import comb
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 import sympy as sp
@@ -109,6 +111,24 @@ def test_values_far_from_zero_are_set_in_digits(make: Any, offset: int) -> None:
         floats = [float(v) for v in _own(make, offset)]
         outcome, = plan.match(sample, floats, on_refusal="return")[1]
         assert outcome.reason == "beyond float64" and "worth 4 of the variance" in outcome.detail
+
+
+@pytest.mark.parametrize("count", [3, 4])
+@pytest.mark.parametrize("mean", [0, 20, 10**8, 10**15, 10**30])
+def test_exact_values_of_any_mean_are_set_to_the_last_digit(count: int, mean: int) -> None:
+    """Moments about the mean that was asked for, of what comes out, exactly; where 25 digits hold no spread, refused.
+    """
+    about = [Fraction(1), Fraction(0), Fraction(1), Fraction(1, 5), Fraction(3)]
+    raw = [sum(comb(k, i) * about[i] * mean ** (k - i) for i in range(k + 1)) for k in range(1, count + 1)]
+    found, (outcome,) = sd.decouple(raw_moments(count)).match(
+        [1, 2, 4, 8, 9, 15, 17, 30, 31, 40], raw, dps=25, on_refusal="return")
+    if mean == 10**30:
+        assert outcome.reason == "out of range" and "25 digits" in outcome.detail and all(map(mpmath.isnan, found))
+        return
+    away, unit = [exact(v) - mean for v in found], Fraction(mean + 4, 10**24)  # of the last digit of an entry
+    for k in range(1, count + 1):
+        assert abs(sum(v**k for v in away) / 10 - about[k]) < 3**k * unit
+    assert float(unit) / 1000 < found.error < float(unit)
 
 
 def test_values_that_no_sample_has_are_not_called_rounded() -> None:
