@@ -69,6 +69,21 @@ def test_an_empty_sample_tells_nothing_about_the_next_one() -> None:
     assert plan.transform(ROW + 2.0**34)[0] == plan.transform(ROW)[0]
 
 
+@pytest.mark.parametrize("path", ["auto", "narrow"])
+def test_gradients_beside_a_level_that_keeps_an_offset(path: Any) -> None:
+    """Of m / r, r^2 the second moment: (1/r - m x / r^3)/N; refused where two thirds of the digits are lost."""
+    plan = sd.decouple([Mean(x**2), Mean(x)], [1, 0], path=path)
+    for offset in (0.0, 2.0**12, 2.0**44):
+        found, (outcome,) = plan.gradients(ROW + offset, on_refusal="return")
+        if offset < 2.0**40:
+            row = [Fraction(v) for v in (ROW + offset).tolist()]
+            m, square = sum(row) / len(row), sum(v * v for v in row) / len(row)
+            expected = np.array([float((square - m * v) / len(row)) for v in row]) / float(square) ** 1.5
+            np.testing.assert_allclose(found[1], expected, rtol=0, atol=1e-9 * np.abs(expected).max())
+        else:
+            assert outcome.reason == "beyond float64" and np.isnan(found[1]).all() and np.isfinite(found[0]).all()
+
+
 def test_what_feels_an_offset_is_not_moved() -> None:
     zero = Filter([-1, 2, -1], boundary="zero")
     felt = [Mean(x**2), Mean(LOW(x) ** 4), Mean(sp.sin(x)), Mean(zero(x) ** 2), Mean(x * shift(1)(x))]
