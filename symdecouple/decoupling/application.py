@@ -211,11 +211,11 @@ class Application:
         return found, wrong | outside | self._too_far_off(j, rows)
 
     def _too_far_off(self, j: int, rows: Array) -> dict[int, Outcome]:
-        """Refuse moments of rows so far from 0 that what is left of a gradient lost two thirds of its digits."""
-        if rows.dtype == object or not 0 < j < self._moments or feels_no_offset(self.features[j], rows.shape[1:]):
+        """Refuse features of rows so far from 0 that what is left of a gradient lost two thirds of its digits."""
+        if rows.dtype == object or j == 0 or feels_no_offset(self.features[j], self._shape or rows.shape[1:]):
             return {}
-        with np.errstate(over="ignore"):
-            lost = (np.abs(rows.mean(axis=1)) / row_scales(rows)) ** j > WAVES
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            lost = (np.abs(rows.mean(axis=1)) / row_scales(rows)) ** (j if j < self._moments else 1) > WAVES
         return self._wrong(np.flatnonzero(lost), j, ROUNDED.reason, "its gradient is lost in rounding, as the mean "
                            'that samples are brought to is far above the deviation; use dps=, or path="auto"')
 

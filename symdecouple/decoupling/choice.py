@@ -118,8 +118,8 @@ class Choice:
             self.closed(self._last)  # refused now where there is none; else made when it is needed
 
     def feel_differences(self, grid: tuple[int, ...]) -> bool:
-        """Tell whether some feature feels no offset of samples on a grid, beside others that do."""
-        return 0 not in grid and any(feels_no_offset(f, grid) for f in self.features)
+        """Tell whether a level may take the offset of samples on a grid away, or some feature feels none."""
+        return 0 not in grid and (len(self.spans) > 1 or any(feels_no_offset(f, grid) for f in self.features))
 
     def feel_no_offset(self, grid: tuple[int, ...]) -> bool:
         """Tell whether no feature feels an offset of samples on a grid; where a mean does, `feels_no_shift` tells."""

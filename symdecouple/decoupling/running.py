@@ -45,8 +45,6 @@ _CHUNK = 2**18  # numbers that move together; rows of mpmath numbers move alone
 _OF_DIGITS = "beyond ", "level ", "limit only", "no convergence", "critical point", "pole"  # or of what is asked for
 _MOST_DIGITS = 800  # a root takes 2 seconds then, and twice the digits eight times as long
 _OUT_OF_RANGE = Outcome(False, "out of range", "feature 1 is beyond float64, all others are there; use dps=")
-_MERGED = Outcome(False, "out of range", "all entries of the sample come to one number of float64; take another unit, "
-                  "or use dps=")
 
 Compute: TypeAlias = Callable[[Levels, Array, Sequence[Any], Array], Answers]
 
@@ -101,8 +99,8 @@ class Running:
             result = batch.result(self.shape)
         if self.dps:
             with at_digits(self.dps), np.errstate(invalid="ignore"):  # NumPy tells of a NaN in an object array
-                rounded = np.frompyfunc(lambda v: +v, 1, 1)(result)
-                known[1] += mpmath.eps
+                rounded = _rounded(result)
+                known[1] += [mpmath.eps * _offset(v) for v in batch.values] if self.shape is None else mpmath.eps
                 result = Precise.of(rounded, self.dps, *(each.reshape(batch.shape)[()] for each in known))
         is_told = on_refusal == "return" or batch.refusals or batch.notes or batch.hint
         return batch.deliver(result, on_refusal) if is_told else result
@@ -193,7 +191,7 @@ class Running:
                 middle[r] += float(mean - sum(map(Fraction, rows[r].tolist())) / rows.shape[1])  # taken off before
             with np.errstate(invalid="ignore"):  # of a NaN in an object array, again
                 found = replace(found, values=found.values + middle) if middle.any() else found
-            return found if self.dps else _without_merged(rows, found)
+            return _without_merged(rows, found, self.dps)
         if (leading := self.choice.leading) is None:
             return found
         is_slope = len(self.shape) > 1
@@ -288,14 +286,31 @@ def batch_of(choice: Choice, name: str, samples: Any, axis: SampleAxis, dps: int
     return batch
 
 
-def _without_merged(rows: Array, found: Answers) -> Answers:
+def _without_merged(rows: Array, found: Answers, dps: int | None) -> Answers:
     """Refuse samples whose entries differ and come to one number, as `stats.match` does."""
-    merged = np.flatnonzero(found.values.min(axis=1) == found.values.max(axis=1))
+    with at_digits(dps) if dps else nullcontext(), np.errstate(invalid="ignore"):
+        values = _rounded(found.values) if dps else found.values
+        merged = np.flatnonzero(values.min(axis=1) == values.max(axis=1))
     merged = merged[rows[merged].min(axis=1) < rows[merged].max(axis=1)]
     if not merged.size:
         return found
     found.values[merged] = np.nan
-    return replace(found, refusals={**dict.fromkeys(merged.tolist(), _MERGED), **found.refusals})
+    why = Outcome(False, "out of range", "all entries of the sample come to one number of " + (
+        f"{dps} digits; use more of them" if dps else "float64; take another unit, or use dps="))
+    return replace(found, refusals={**dict.fromkeys(merged.tolist(), why), **found.refusals})
+
+
+def _rounded(values: Array) -> Array:
+    """Numbers of mpmath, in the digits that are asked for."""
+    rounded: Array = np.frompyfunc(lambda v: +v, 1, 1)(values)
+    return rounded
+
+
+def _offset(row: Array) -> Any:
+    """The mean of a sample over its standard deviation, at least 1: what the last digit of its entries is worth."""
+    mean = mpmath.fsum(row) / len(row)
+    deviation = mpmath.sqrt(mpmath.fsum((v - mean) ** 2 for v in row) / len(row))
+    return max(1, abs(mean) / deviation) if deviation else 1
 
 
 def _hidden_digits(rows: Array) -> int:

@@ -368,3 +368,28 @@ def test_clusters_far_from_each_other_have_one_orthokurtosis_on_every_road(shape
         assert roads == pytest.approx([wanted] * 3, rel=2e-13)
     if len(shape) == 2 and shape[0] == shape[1]:
         assert float(PLAN.transform(sample, dps=20)[3]) == pytest.approx(wanted, rel=1e-15)
+
+
+@pytest.mark.parametrize("base", [2**53, 2**60, 10**25])
+@pytest.mark.parametrize("first", [1, 2])
+def test_a_group_after_moments_sees_exact_differences(base: int, first: int) -> None:
+    """Central moments in fractions, or, from the third on, those of the standardized sample."""
+    orders = [Mean(x**k) for k in range(1, first + 3)]
+    plan = sd.decouple(sd.FeatureSet([*orders[:first], sd.Group(*orders[first:])]), [0, 1, 0, 3][: first + 2])
+    second, *higher = (sum((k - MEAN) ** order for k in STEPS) / 5 for order in (2, 3, 4))
+    unit = float(second) ** 0.5 if first == 2 else 1
+    expected = [float(base + MEAN), float(second), *(float(v) / unit**order for order, v in enumerate(higher, 3))]
+    sample = [base + k for k in STEPS]
+    np.testing.assert_allclose(plan.transform(sample), expected[: first + 2], rtol=1e-14)
+    np.testing.assert_allclose(plan.normalize(sample), [float(k - MEAN) / unit for k in STEPS], rtol=1e-14)
+
+
+@pytest.mark.parametrize(("features", "reference"), [
+    ([Mean(x) ** 3, Mean(x**2)], [0, 1]), ([Mean(x**2), Mean(x)], [1, 0]),
+    (sd.FeatureSet([sd.Group(Mean(x), Mean(x**2)), Mean(x**3)]), [0, 1, 0])])
+def test_where_a_later_level_needs_what_float64_rounds_it_is_said(features: Any, reference: Any) -> None:
+    plan, sample = sd.decouple(features, reference), [2**60 + k for k in STEPS]
+    values, (outcome,) = plan.transform(sample, on_refusal="return")
+    assert outcome.reason == "beyond float64" and np.isnan(values).all()
+    assert plan.transform(sample, dps=30, on_refusal="return")[1][0].ok
+    assert sd.decouple([Mean(x**2)], [1]).transform(sample) == 2.0**120

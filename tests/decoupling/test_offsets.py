@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import comb
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 import sympy as sp
@@ -67,6 +69,21 @@ def test_an_empty_sample_tells_nothing_about_the_next_one() -> None:
     assert plan.transform(ROW + 2.0**34)[0] == plan.transform(ROW)[0]
 
 
+@pytest.mark.parametrize("path", ["auto", "narrow"])
+def test_gradients_beside_a_level_that_keeps_an_offset(path: Any) -> None:
+    """Of m / r, r^2 the second moment: (1/r - m x / r^3)/N; refused where two thirds of the digits are lost."""
+    plan = sd.decouple([Mean(x**2), Mean(x)], [1, 0], path=path)
+    for offset in (0.0, 2.0**12, 2.0**44):
+        found, (outcome,) = plan.gradients(ROW + offset, on_refusal="return")
+        if offset < 2.0**40:
+            row = [Fraction(v) for v in (ROW + offset).tolist()]
+            m, square = sum(row) / len(row), sum(v * v for v in row) / len(row)
+            expected = np.array([float((square - m * v) / len(row)) for v in row]) / float(square) ** 1.5
+            np.testing.assert_allclose(found[1], expected, rtol=0, atol=1e-9 * np.abs(expected).max())
+        else:
+            assert outcome.reason == "beyond float64" and np.isnan(found[1]).all() and np.isfinite(found[0]).all()
+
+
 def test_what_feels_an_offset_is_not_moved() -> None:
     zero = Filter([-1, 2, -1], boundary="zero")
     felt = [Mean(x**2), Mean(LOW(x) ** 4), Mean(sp.sin(x)), Mean(zero(x) ** 2), Mean(x * shift(1)(x))]
@@ -109,6 +126,24 @@ def test_values_far_from_zero_are_set_in_digits(make: Any, offset: int) -> None:
         floats = [float(v) for v in _own(make, offset)]
         outcome, = plan.match(sample, floats, on_refusal="return")[1]
         assert outcome.reason == "beyond float64" and "worth 4 of the variance" in outcome.detail
+
+
+@pytest.mark.parametrize("count", [3, 4])
+@pytest.mark.parametrize("mean", [0, 20, 10**8, 10**15, 10**30])
+def test_exact_values_of_any_mean_are_set_to_the_last_digit(count: int, mean: int) -> None:
+    """Moments about the mean that was asked for, of what comes out, exactly; where 25 digits hold no spread, refused.
+    """
+    about = [Fraction(1), Fraction(0), Fraction(1), Fraction(1, 5), Fraction(3)]
+    raw = [sum(comb(k, i) * about[i] * mean ** (k - i) for i in range(k + 1)) for k in range(1, count + 1)]
+    found, (outcome,) = sd.decouple(raw_moments(count)).match(
+        [1, 2, 4, 8, 9, 15, 17, 30, 31, 40], raw, dps=25, on_refusal="return")
+    if mean == 10**30:
+        assert outcome.reason == "out of range" and "25 digits" in outcome.detail and all(map(mpmath.isnan, found))
+        return
+    away, unit = [exact(v) - mean for v in found], Fraction(mean + 4, 10**24)  # of the last digit of an entry
+    for k in range(1, count + 1):
+        assert abs(sum(v**k for v in away) / 10 - about[k]) < 3**k * unit
+    assert float(unit) / 1000 < found.error < float(unit)
 
 
 def test_values_that_no_sample_has_are_not_called_rounded() -> None:
