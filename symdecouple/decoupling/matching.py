@@ -106,7 +106,7 @@ class Matching(PlanFacts):
 
         def compute(levels: Levels, rows: Array, _: Sequence[Any], index: Array) -> Answers:
             if dps:
-                return _in_digits(self.choice, lambda goal: moved(levels, rows, goal, goal), asked[index])
+                return _in_digits(self.choice, lambda goal: moved(levels, rows, goal, goal), rows, asked[index])
             found = _by_moments(self.choice, rows, asked[index])
             return moved(levels, rows, asked[index], each[index]) if found is None else found
 
@@ -172,8 +172,9 @@ def _free_moments(choice: Choice, count: int) -> MomentCoordinates | None:
     return moments if is_free and choice.path == "auto" else None
 
 
-def _in_digits(choice: Choice, moved: Callable[[Array], Answers], asked: Array) -> Answers:
-    """The row with these values, in digits; one of moments about 0 and of unit size first, which loses none of them."""
+def _in_digits(choice: Choice, moved: Callable[[Array], Answers], rows: Array, asked: Array) -> Answers:
+    """The only row with these values, in digits; one of moments about 0 and of unit size first, which loses none of
+    them. A kurtosis that ties do not allow is refused as in float64, where these are the same there."""
     moments = _free_moments(choice, asked.shape[1])
     if moments is None or asked.shape[1] < 2:
         return moved(as_multiprecision(asked))
@@ -183,6 +184,11 @@ def _in_digits(choice: Choice, moved: Callable[[Array], Answers], asked: Array) 
     if not all(isinstance(c, mpmath.mpf) and mpmath.isfinite(c) for c in (mean, deviation, *shape)) or deviation <= 0:
         return moved(as_multiprecision(asked))
     found = moved(np.array([moments.features(point)], dtype=object))
+    floats = rows.astype(np.float64)
+    if found.refusals and len(shape) == 2 and np.array_equal(*(np.unique(row, return_counts=True)[1]
+                                                               for row in (rows, floats))):
+        told = matched_rows(floats, [np.array([float(c)]) for c in point], np.zeros(1), np.full(1, np.nan)).refusals
+        found.refusals.update((i, why) for i, why in told.items() if why.reason == "kurtosis out of reach")
     return replace(found, values=found.values * deviation + mean)
 
 

@@ -108,7 +108,10 @@ class MomentCoordinates:
                                                                                       strict=False))}))
             else:
                 solved = _function(self.inverse[k], (self.values[k], *self.symbols[:k]), _module(value))
-                found.append(solved(value, *found))
+                try:
+                    found.append(solved(value, *found))
+                except ZeroDivisionError:  # of mpmath: no variance
+                    found.append(nan)
         return found
 
     def of_references(self, references: Sequence[Expr | None]) -> MomentCoordinates:
