@@ -153,7 +153,8 @@ def _function(expr: Expr, arguments: tuple[Symbol, ...], module: str) -> Any:
 
 
 def recognize_moments(features: FeatureSet, least: int = 2) -> MomentCoordinates | None:
-    """Return the coordinates of a set of moments, of as many leading features as are; None if fewer than `least` are.
+    """Return the coordinates of a set of moments, of as many leading features as are, and in no group; None if fewer
+    than `least` are.
 
     Examples
     --------
@@ -169,14 +170,15 @@ def recognize_moments(features: FeatureSet, least: int = 2) -> MomentCoordinates
 
 @lru_cache(maxsize=64)
 def _recognized(features: FeatureSet) -> MomentCoordinates | None:
-    if features.coordinates or any(len(group) > 1 for group in features.groups):
+    if features.coordinates:
         return None
+    single = features.symbolic[: len(list(takewhile(lambda group: len(group) == 1, features.groups)))]
     m, s = Symbol("m", real=True), Symbol("s", positive=True)
     symbols = [m, s, *(Symbol(f"c{k}", real=True) for k in range(3, len(features) + 1))]
     values = [Symbol(f"v{k}", real=True) for k in range(1, len(features) + 1)]
     forward: list[Expr] = []
     inverse: list[Expr] = []
-    for k, feature in enumerate(features.symbolic):
+    for k, feature in enumerate(single):
         found = _in_coordinates(feature, features.sample, symbols[: k + 1])
         solved = None if found is None else _solved(found, symbols[k], values[k])
         if found is None or solved is None:

@@ -1,5 +1,8 @@
 """Arrays of mpmath numbers and what they know of themselves; gradients of plans in many digits, along both ways."""
 
+import copy
+import pickle
+
 import mpmath
 import numpy as np
 import pytest
@@ -23,6 +26,14 @@ def test_reductions_are_numbers() -> None:
             assert isinstance(one, mpmath.mpf)
         assert isinstance(array + 1, Precise) and (array + 1).dps == 30
         assert array[:1].residual == 0 and array[:1].error == mpmath.mpf(10) ** -30
+
+
+def test_digits_residuals_and_errors_go_to_other_processes() -> None:
+    found = decouple(raw_moments(3)).transform([[1, 2, 3, 5, 8, 13], [-1, 0, 2, 4, 4, 6]], dps=40)
+    for other in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found), pickle.loads(pickle.dumps(found[1]))):
+        rows = found if other.ndim == 2 else found[1]
+        assert isinstance(other, Precise) and other.dps == 40 and other.tolist() == rows.tolist()
+        assert list(other.residual) == list(found.residual) and list(other.error) == list(found.error)
 
 
 def test_residuals_come_with_every_row() -> None:
