@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import takewhile
 from typing import Any, Literal, get_args
 
 from sympy import S, oo
@@ -200,9 +201,10 @@ class Choice:
         if precise and (len(self.features) if wanted is None else wanted) > known:
             raise NoClosedForm(f"{self.features[known]} is a black box, known in float64 only: leave dps out, or "
                                f"normalize to levels up to {known}")
-        route: Route = self._narrow
+        flat = len(list(takewhile(lambda f: 0 not in grid and feels_no_offset(f, grid), self.features)))
+        route: Route = (narrow := replace(self._narrow, flat=flat))
         if self.filter_ndim is not None:
-            route = self._narrow.on(grid, self.features, precise)
+            route = narrow.on(grid, self.features, precise)
         if self.path == "narrow" and self.own and (precise or self.leading is None):
             route = OrbitRoute(lambda: self._shift_and_scale.motion, route)
         if self.path != "narrow" and not self._is_covered(level):
