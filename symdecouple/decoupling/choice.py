@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
+from itertools import takewhile
 from typing import Any, Literal, TypeVar, get_args
 
 from sympy import S, oo
@@ -193,9 +194,10 @@ class Choice:
         if precise and (len(self.features) if wanted is None else wanted) > known:
             raise NoClosedForm(f"{self.features[known]} is a black box, known in float64 only: leave dps out, or "
                                f"normalize to levels up to {known}")
-        narrow, own, closed = self._narrow, self.own, list[tuple[float, Route]]()
+        flat = sum(1 for _ in takewhile(lambda f: 0 not in grid and feels_no_offset(f, grid), self.features))
+        narrow, own, closed = replace(self._narrow, flat=flat), self.own, list[tuple[float, Route]]()
         if self.filter_ndim is not None:
-            narrow = self._narrow.on(grid, self.features, precise)
+            narrow = narrow.on(grid, self.features, precise)
         if self.energies is not None:
             closed.append((len(self.energies), PreciseEnergyRoute(self.energies, grid, self.features) if precise else
                            EnergyRoute(self.energies, grid)))

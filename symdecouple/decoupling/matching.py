@@ -104,7 +104,7 @@ class Matching(PlanFacts):
 
         def compute(levels: Levels, rows: Array, _: Sequence[Any], index: Array) -> Answers:
             if dps:
-                return _in_digits(self.choice, lambda goal: moved(levels, rows, goal, goal), asked[index])
+                return _in_digits(self.choice, lambda goal: moved(levels, rows, goal, goal), rows, asked[index])
             found = _by_moments(self.choice, rows, asked[index])
             return moved(levels, rows, asked[index], each[index]) if found is None else found
 
@@ -162,8 +162,9 @@ class Matching(PlanFacts):
         return (values, *outcomes) if outcomes else values
 
 
-def _in_digits(choice: Choice, moved: Callable[[Array], Answers], asked: Array) -> Answers:
-    """The row with these values, in digits; one of moments about 0 and of unit size first, which loses none of them."""
+def _in_digits(choice: Choice, moved: Callable[[Array], Answers], rows: Array, asked: Array) -> Answers:
+    """The only row with these values, in digits; one of moments about 0 and of unit size first, which loses none of
+    them. A kurtosis that ties do not allow is refused as in float64, where these are the same there."""
     if choice.all_at_once is None or asked.shape[1] < 2:
         return moved(as_multiprecision(asked))
     moments = choice.all_at_once.coordinates
@@ -173,6 +174,11 @@ def _in_digits(choice: Choice, moved: Callable[[Array], Answers], asked: Array) 
     if not all(isinstance(c, mpmath.mpf) and mpmath.isfinite(c) for c in (mean, deviation, *shape)) or deviation <= 0:
         return moved(as_multiprecision(asked))
     found = moved(np.array([moments.features(point)], dtype=object))
+    floats = rows.astype(np.float64)
+    counts, rounded = (np.unique(row, return_counts=True)[1] for row in (rows, floats))
+    if found.refusals and len(shape) == 2 and np.array_equal(counts, rounded):
+        told = matched_rows(floats, [np.array([float(c)]) for c in point], np.zeros(1), np.full(1, np.nan)).refusals
+        found.refusals.update((i, why) for i, why in told.items() if why.reason == "kurtosis out of reach")
     return replace(found, values=found.values * deviation + mean)
 
 

@@ -43,6 +43,9 @@ class Precise(np.ndarray[Any, Any]):
         """Sums and products that are one number are that number."""
         return array[()] if array.ndim == 0 else super().__array_wrap__(array, context, return_scalar)
 
+    def __reduce__(self) -> Any:  # as it comes back from another process
+        return Precise.of, (np.asarray(self), self.dps, self.residual, self.error)
+
     def __array_finalize__(self, source: Any) -> None:
         self.dps = getattr(source, "dps", 0)
         self.residual, self.error = getattr(source, "residual", None), getattr(source, "error", None)

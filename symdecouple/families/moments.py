@@ -108,7 +108,10 @@ class MomentCoordinates:
                                                                                       strict=False))}))
             else:
                 solved = _function(self.inverse[k], (self.values[k], *self.symbols[:k]), _module(value))
-                found.append(solved(value, *found))
+                try:
+                    found.append(solved(value, *found))
+                except ZeroDivisionError:  # of mpmath: no variance
+                    found.append(nan)
         return found
 
     def of_references(self, references: Sequence[Expr | None]) -> MomentCoordinates:
@@ -150,7 +153,8 @@ def _function(expr: Expr, arguments: tuple[Symbol, ...], module: str) -> Any:
 
 
 def recognize_moments(features: FeatureSet, least: int = 2) -> MomentCoordinates | None:
-    """Return the coordinates of a set of moments, of as many leading features as are; None if fewer than `least` are.
+    """Return the coordinates of a set of moments, of as many leading features as are, and in no group; None if fewer
+    than `least` are.
 
     Examples
     --------

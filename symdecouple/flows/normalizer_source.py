@@ -343,7 +343,7 @@ def _normalize(recipe: Recipe, added: Expr | None) -> str:
     low, high = recipe.features.sample.interval
     outside = " | ".join([*([f"(x <= {float(low)!r})"] if low != -oo else []),
                           *([f"(x >= {float(high)!r})"] if high != oo else [])])
-    first = f"prepared(x[index][kept], {recipe.shifts and recipe.kind not in ('moebius', 'leaf')}, {recipe.scales})"
+    first = f"prepared(x[index][kept], {recipe.shifts and recipe.kind != 'moebius'}, {recipe.scales})"
     wanted = ", ".join(f"{_plain(recipe, f.expr)} = {v}" for f, v in zip(recipe.features, recipe.values, strict=True))
     ties = ", ties.get(index) or ends_tied(x[index][kept])" if recipe.kind == "moebius" else ""
     rest = f" + {float(added.evalf(20))!r}" if added else ""

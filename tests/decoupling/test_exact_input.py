@@ -61,6 +61,23 @@ def test_arrays_are_taken_as_stats_takes_them(dtype: Any) -> None:
     np.testing.assert_allclose(PLAN.transform(rows), expected, rtol=1e-14)
 
 
+@pytest.mark.parametrize("base", [2**53, 2**60, 10**25])
+@pytest.mark.parametrize("kind", [int, Fraction, np.int64])
+def test_groups_are_taken_about_the_mean_before_them(base: int, kind: Callable[[int], Any]) -> None:
+    """Exact central moments; at level 3 those of the references, with the cross ratios of the steps (Theorem B)."""
+    if kind is np.int64 and base > 2**62:
+        return
+    plan = sd.decouple(sd.FeatureSet([Mean(x), sd.Group(Mean(x**2), Mean(x**3))]), [0, 1, Fraction(3, 10)])
+    sample = [kind(base + k) for k in STEPS]
+    third = float(sum((k - MEAN) ** 3 for k in STEPS) / 5)
+    np.testing.assert_allclose(plan.transform(sample), [float(base + MEAN), VARIANCE, third], rtol=1e-14)
+    np.testing.assert_allclose(plan.normalize(sample, 1), [float(k - MEAN) for k in STEPS], rtol=1e-15, atol=1e-15)
+    z = plan.normalize(sample, 3)
+    np.testing.assert_allclose([np.mean(z**k) for k in (1, 2, 3)], [0, 1, 0.3], atol=1e-13)
+    ratios = [(a - c) * (b - d) / ((a - d) * (b - c)) for a, b, c, d in (STEPS[:4], z[:4], STEPS[1:], z[1:])]
+    np.testing.assert_allclose(ratios[1::2], ratios[::2], rtol=1e-12)
+
+
 def test_features_of_the_mean_feel_the_offset() -> None:
     """In float64 and in many digits, and so do their gradients."""
     plan = sd.decouple([3 * Mean(x) - 1, Mean(x**2) - Mean(x) ** 2], reference=[0, 1])

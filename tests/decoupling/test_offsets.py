@@ -203,3 +203,23 @@ def test_targets_beyond_float64_are_refused_and_raise_nothing() -> None:
     plan = sd.decouple([Mean(x), Mean(x**2) - Mean(x) ** 2, Mean(x**3)], [mean, 1, mean**3 + 3 * mean])
     values, (outcome,) = plan.normalize([1, 2, 4, 8, 9], level=3, on_refusal="return")
     assert np.isnan(values).all() and not outcome.ok
+
+
+@pytest.mark.parametrize("offset", [0, 10**4, 10**8, 10**15])
+def test_a_variance_before_features_that_feel_an_offset(offset: int) -> None:
+    """Its level scales deviations about the mean, which stays: so all is known in closed form."""
+    plan, sample = sd.decouple([sd.variance(), Mean(x**3)], [1, 0]), [offset + k for k in (1, 3, 4, 9, 10)]
+    with mpmath.workdps(60):
+        mean = mpmath.mpf(sum(sample)) / 5
+        deviation = mpmath.sqrt(mpmath.fsum((v - mean) ** 2 for v in sample) / 5)
+        y = [mean + (v - mean) / deviation for v in sample]
+        third = mpmath.fsum(v**3 for v in y) / 5
+        along = [3 * v**2 / 5 for v in y]  # grad f_2 at level 1 less its part along the deviations, carried back
+        share = mpmath.fsum(a * (v - mean) for a, v in zip(along, y, strict=True)) / 5
+        slope = [mpmath.fsum(along) / 5 * (1 - 1 / deviation) + (a - share * (v - mean)) / deviation
+                 for a, v in zip(along, y, strict=True)]
+        for dps, slack in ((None, 1e-13), (25, 1e-24))[: 1 + (offset > 10**9)]:
+            assert abs(plan.normalize(sample, 1, dps=dps) / y - 1).max() < slack
+            values, gradient = plan.transform(sample, dps=dps), plan.gradients(sample, dps=dps)[1]
+            assert abs(values[0] - mpmath.mpf("12.24")) < 20 * slack and abs(values[1] / third - 1) < slack
+            assert abs(gradient / slope - 1).max() < 10 * slack

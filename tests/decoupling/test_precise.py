@@ -1,5 +1,8 @@
 """Arrays of mpmath numbers and what they know of themselves; gradients of plans in many digits, along both ways."""
 
+import copy
+import pickle
+
 import mpmath
 import numpy as np
 import pytest
@@ -8,7 +11,8 @@ from sympy import Rational, cosh, log, tanh
 from symdecouple import Mean, decouple, x
 from symdecouple.decoupling.precise import Precise
 from symdecouple.decoupling.routes import narrow as narrow_route
-from symdecouple.families.moments import raw_moments
+from symdecouple.families.moments import raw_moments, standardized_moments
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.precision import path_adjoint as precision_adjoint
 
 MIXED = [Mean(x), Mean(x**2), Mean(log(cosh(x))), Mean(tanh(x))]
@@ -22,6 +26,14 @@ def test_reductions_are_numbers() -> None:
             assert isinstance(one, mpmath.mpf)
         assert isinstance(array + 1, Precise) and (array + 1).dps == 30
         assert array[:1].residual == 0 and array[:1].error == mpmath.mpf(10) ** -30
+
+
+def test_digits_residuals_and_errors_go_to_other_processes() -> None:
+    found = decouple(raw_moments(3)).transform([[1, 2, 3, 5, 8, 13], [-1, 0, 2, 4, 4, 6]], dps=40)
+    for other in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found), pickle.loads(pickle.dumps(found[1]))):
+        rows = found if other.ndim == 2 else found[1]
+        assert isinstance(other, Precise) and other.dps == 40 and other.tolist() == rows.tolist()
+        assert list(other.residual) == list(found.residual) and list(other.error) == list(found.error)
 
 
 def test_residuals_come_with_every_row() -> None:
@@ -74,6 +86,28 @@ def test_what_counting_ties_refuses_is_refused_without_a_path(monkeypatch: pytes
     monkeypatch.setattr(narrow_route, "follow_mp", None)
     _, found = plan.transform(samples, dps=30, on_refusal="return")
     assert [o.reason for o in found] == [o.reason for o in expected] == ["moment not attainable", "two-valued"]
+
+
+@pytest.mark.parametrize(("wanted", "reason"), [
+    ([0, 1, 0, 7], "kurtosis out of reach"), ([0, 1, 0, 0.9], "kurtosis out of reach"),
+    ([0, 1, 1.5, 3.2], "kurtosis out of reach"), ([0, 1, 5, 30], "skewness out of reach"),
+    ([0, 0, 0, 0], "level 2 not attainable"), ([0, -1, 0, 3], "level 2 not attainable"), ([0, 1, 0, 5.9], "")])
+@pytest.mark.parametrize("features", [raw_moments(4), standardized_moments(4)])
+def test_values_that_no_sample_has_are_refused_by_one_reason(features: FeatureSet, wanted: list[float], reason: str
+                                                              ) -> None:
+    """Of twelve values: kurtosis in (1, 6) without skewness, above 1 + skewness^2, and no skewness beyond 10/11^.5."""
+    sample, plan = [-5, -4, -2, -1, 0, 1, 3, 4, 6, 7, 9, 13], decouple(features)
+    for dps in (None, 20):
+        values, (outcome,) = plan.match(sample, wanted, dps=dps, on_refusal="return")
+        assert outcome.reason == reason
+        assert all(mpmath.isfinite(v) == outcome.ok for v in values)
+
+
+def test_a_skewness_beyond_float64_is_refused() -> None:
+    for path, sign in (("auto", 1), ("parallel", -1)):
+        plan = decouple(raw_moments(3), path=path)
+        _, (outcome,) = plan.match([1, 2, 3, 5, 8], [0, mpmath.mpf("1e-300"), sign], dps=20, on_refusal="return")
+        assert outcome.reason == "skewness out of reach"
 
 
 def test_a_path_that_cannot_be_followed_back_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,10 +10,11 @@ from fractions import Fraction
 from functools import cache, lru_cache
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 from numpy import ma
-from sympy import Rational
+from sympy import Rational, exp
 
 from symdecouple.decoupling.plan import Plan, decouple
 from symdecouple.errors import Refused, SymdecoupleError
@@ -332,3 +333,19 @@ def test_newton_solves_a_linear_system_in_one_step() -> None:
                                slopes, fields)
     assert error.max() <= 2**-51
     assert found == pytest.approx(np.linalg.solve(matrix, [1.0, 2]), rel=1e-14)
+
+
+@pytest.mark.parametrize("offset", [10, -300, 10**6, 2.0**50])
+def test_code_of_exponentials_feels_no_offset(offset: float) -> None:
+    """exp(y) is a Moebius image of exp(x - c), whatever c: it has the cross ratios of it, and y has the features."""
+    features = FeatureSet([M, Mean(exp(x)), Mean(exp(-x))])
+    space: dict[str, Any] = {}
+    exec(normalizers(features, [0, 2, Rational(5, 2)])[-1].code(), space)
+    sample = np.array([1.0, 2, 4, 4.5, 6])
+    found = space["normalize"](offset + sample)
+    with mpmath.workdps(40):
+        means = [mpmath.fsum(mpmath.exp(k * mpmath.mpf(v)) for v in found) / 5 for k in (1, -1)]
+        assert means == pytest.approx([2, 2.5], rel=1e-13) and abs(found.sum()) < 1e-14
+        ratios = [[(a - c) * (b - d) / ((a - d) * (b - c)) for a, b, c, d in (row[:4], row[1:])]
+                  for row in ([mpmath.exp(mpmath.mpf(v)) for v in each] for each in (sample, found))]
+        assert ratios[1] == pytest.approx(ratios[0], rel=1e-12)

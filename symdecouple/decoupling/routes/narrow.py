@@ -10,6 +10,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
+from symdecouple.decoupling.offsets import middles
 from symdecouple.decoupling.routes.route import AtLevel, Reached, Route, each_row, placed, rows_left
 from symdecouple.errors import Outcome
 from symdecouple.families.filter_moments import FilterMoments, recognize_filter_moments
@@ -38,10 +39,14 @@ _SPARE = 8  # of the digits of the caller: the path has guard digits of its own
 
 @dataclass(frozen=True, slots=True)
 class NarrowRoute(Route):
-    """One feature brought to its target while those before it stay; where moments cover it, by the kernel for these."""
+    """One feature brought to its target while those before it stay; where moments cover it, by the kernel for these.
+
+    The first `flat` features feel no offset: they are moved about 0.
+    """
 
     path: NarrowPath
     moments: MomentCoordinates | None = None
+    flat: int = 0
 
     def on(self, grid: tuple[int, ...], features: FeatureSet, precise: bool) -> NarrowRoute:
         """Return the route for samples on a grid, by the bank of the features where these are moments of one."""
@@ -84,6 +89,9 @@ class NarrowRoute(Route):
 
         In small steps a row that does not arrive takes the usual ones, so that what is refused is the same.
         """
+        if k <= self.flat and (middle := middles(rows)).any():
+            found = replace(self, flat=0).follow(rows - middle, k, targets, keep, is_fine, step_length)
+            return replace(found, values=found.values + middle)
         if rows.dtype == object:
             return self._precisely(rows, k, targets[:k], keep)
         if not is_fine or isinstance(self.path, BlackBoxPath):  # which has noise of its own

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
-from math import inf, nextafter
+from math import inf, isinf, nextafter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -140,6 +140,8 @@ def beyond_end(target: float, ties: int, n_samples: int) -> int:
     >>> beyond_end(1.5, 1, 5), beyond_end(1.4999999999999998, 1, 5), beyond_end(1.1547005383792515, 1, 4)
     (0, -1, 0)
     """
+    if isinf(2 * target):  # it may stand for a larger number than float64 has
+        return 1 if target > 0 else -1
     exact, numerator, square = Fraction(target), n_samples - 2 * ties, ties * (n_samples - ties)
     below, above = _neighbours(target)
     if _is_at_least(numerator, square, below) and not _is_at_least(numerator, square, above):

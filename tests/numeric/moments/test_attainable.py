@@ -90,6 +90,7 @@ def test_ends_are_told_apart_from_their_neighbours(ties: int, n_samples: int) ->
     assert beyond_end(math.nextafter(end, math.inf), ties, n_samples) == 1
     assert beyond_end(math.nextafter(end, -math.inf), ties, n_samples) == -1
     assert beyond_end(end - 1, ties, n_samples) == -1 and beyond_end(end + 1, ties, n_samples) == 1
+    assert beyond_end(-math.inf, ties, n_samples) == -1 and beyond_end(math.inf, ties, n_samples) == 1
 
 
 # --- where a path ends ---
