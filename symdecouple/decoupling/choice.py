@@ -130,6 +130,10 @@ class Choice:
             self._feel_no_offset = all(feels_no_offset(f, grid) for f in self.features)
         return self._feel_no_offset
 
+    def _flat(self, grid: tuple[int, ...]) -> int:
+        """How many first features feel no offset of samples on a grid."""
+        return sum(1 for _ in takewhile(lambda f: feels_no_offset(f, grid), self.features))
+
     @cached_property
     def hidden_digits(self) -> int:
         """How many digits the references of moments lose to a mean far above the deviation."""
@@ -194,8 +198,7 @@ class Choice:
         if precise and (len(self.features) if wanted is None else wanted) > known:
             raise NoClosedForm(f"{self.features[known]} is a black box, known in float64 only: leave dps out, or "
                                f"normalize to levels up to {known}")
-        flat = sum(1 for _ in takewhile(lambda f: 0 not in grid and feels_no_offset(f, grid), self.features))
-        narrow, own, closed = replace(self._narrow, flat=flat), self.own, list[tuple[float, Route]]()
+        narrow, own, closed = replace(self._narrow, flat=partial(self._flat, grid)), self.own, list[tuple[float, Route]]()
         if self.filter_ndim is not None:
             narrow = narrow.on(grid, self.features, precise)
         if self.energies is not None:

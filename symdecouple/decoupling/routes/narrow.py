@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
@@ -41,12 +41,12 @@ _SPARE = 8  # of the digits of the caller: the path has guard digits of its own
 class NarrowRoute(Route):
     """One feature brought to its target while those before it stay; where moments cover it, by the kernel for these.
 
-    The first `flat` features feel no offset: they are moved about 0.
+    The first `flat()` features feel no offset: they are moved about 0.
     """
 
     path: NarrowPath
     moments: MomentCoordinates | None = None
-    flat: int = 0
+    flat: Callable[[], int] = int
 
     def on(self, grid: tuple[int, ...], features: FeatureSet, precise: bool) -> NarrowRoute:
         """Return the route for samples on a grid, by the bank of the features where these are moments of one."""
@@ -89,8 +89,8 @@ class NarrowRoute(Route):
 
         In small steps a row that does not arrive takes the usual ones, so that what is refused is the same.
         """
-        if k <= self.flat and (middle := middles(rows)).any():
-            found = replace(self, flat=0).follow(rows - middle, k, targets, keep, is_fine, step_length)
+        if (middle := middles(rows)).any() and k <= self.flat():
+            found = replace(self, flat=int).follow(rows - middle, k, targets, keep, is_fine, step_length)
             return replace(found, values=found.values + middle)
         if rows.dtype == object:
             return self._precisely(rows, k, targets[:k], keep)
