@@ -74,8 +74,6 @@ class Explanation(Tabled):
     path: str
     scenario: str
     notes: tuple[LevelNote, ...]
-    perturbation: str = ""
-    left_out: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
 
     def _cells(self) -> list[tuple[Cell, ...]]:
@@ -84,8 +82,7 @@ class Explanation(Tabled):
              ". ".join(text.rstrip(".") for text in (note.reason, note.domain) if text)) for note in self.notes)]
 
     def _notes(self) -> list[str]:
-        return [*(f"left out: {text}" for text in self.left_out), *self.beside,
-                *([self.perturbation] if self.perturbation else [])]
+        return list(self.beside)
 
     def __str__(self) -> str:
         lines = [f'path "{self.path}", scenario {self.scenario}']
@@ -120,11 +117,12 @@ def explanation_of(plan: Any) -> Explanation:
     scenario = str(choice.verdicts.scenario) if decided == len(features) else "not asked for yet (plan.scenario)"
     notes = tuple(_note(choice, features[start:end], references[start:end], end) for start, end in choice.spans
                   if references[end - 1] is not None)
-    closures = tuple(choice.verdicts.of_closures()) if decided == len(features) else ()
+    closures = choice.verdicts.of_closures() if decided == len(features) else []
     filled = (f"added: {f} = {v}, which fills up the closure of the features before it"
               for f, v in zip(features, references, strict=True) if f in plan.added)
-    return Explanation(choice.path, scenario, notes, str(plan.perturbation or ""), tuple(map(str, plan.left_out)),
-                       (*filled, *closures))
+    perturbation = [] if plan.perturbation is None else [str(plan.perturbation)]
+    return Explanation(choice.path, scenario, notes, (
+        *(f"left out: {each}" for each in plan.left_out), *filled, *closures, *perturbation))
 
 
 def _note(choice: Choice, features: tuple[Any, ...], references: tuple[Any, ...], level: int) -> LevelNote:

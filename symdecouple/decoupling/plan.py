@@ -116,7 +116,6 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName | Lit
         if left_out := dependent_features(features, Application(features), dependent):
             features, values = without(left_out, features, values)
         tell(2, 3)
-        check_attainable(features, values)
         plan = plan_of(features, values, "auto" if path == "closure" else path, budget, as_perturbation(perturb),
                        left_out, added)
         tell(3, 3)
@@ -129,6 +128,7 @@ def _unpickled(features: FeatureSet, values: tuple[Any, ...], *rest: Any) -> Pla
 
 def plan_of(features: FeatureSet, values: tuple[Expr | None, ...], path: PathName, budget: float,
             perturbation: Perturbation | None, left_out: tuple[Dependent, ...], added: tuple[Feature, ...]) -> Plan:
+    check_attainable(features, values)
     order = inner_order(features)
     choice = Choice(reordered(features, order), tuple(values[j] for j in order), path, budget)
     return Plan(features, values, choice, Application(features), order, perturbation, left_out, added)

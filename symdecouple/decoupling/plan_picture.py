@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from symdecouple.errors import InvalidInput
 from symdecouple.figures import COLOURS, Axes, given_axes, new_figure
 from symdecouple.shown import clipped
 from symdecouple.verdict import Status
@@ -47,8 +46,6 @@ class LevelRow:
 
 def draw_diagram(rows: Sequence[LevelRow], ax: Any = None) -> Axes:
     """Draw the levels of a plan, as `Plan.diagram` says."""
-    if not rows:
-        raise InvalidInput("a plan without features has no diagram")
     shown: list[LevelRow | None] = [*rows] if len(rows) <= _MOST else [*rows[: _MOST - 2], None, rows[-1]]
     one: Axes
     (one,) = (new_figure(7.0, 0.6 + 0.75 * len(shown)).add_subplot(),) if ax is None else given_axes(ax, [1])

@@ -29,7 +29,6 @@ from sympy import Expr, Float, Symbol
 from symdecouple import __version__
 from symdecouple.calculus.certificates import verdict_from_json
 from symdecouple.calculus.subject import Subject
-from symdecouple.decoupling.attainable.reference import check_attainable
 from symdecouple.decoupling.dependence import Dependent
 from symdecouple.decoupling.plan import Plan, plan_of
 from symdecouple.decoupling.reference import reference_values
@@ -237,7 +236,6 @@ def _plan(data: dict[str, Any]) -> Plan:
     if features.parameters:
         raise InvalidInput(f"features of the plan: {', '.join(sorted(map(str, features.parameters)))} is not bound")
     values = part("reference", list, lambda found: _references(features, found))
-    check_attainable(features, values)
     perturbation = part("perturbation", dict | None, lambda found: Perturbation(**found))
     left_out = part("left_out", list, lambda found: tuple(
         Dependent(int(d["index"]), feature(**d["feature"]), str(d["reason"])) for d in found))

@@ -10,6 +10,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from sympy import log
 
 from symdecouple import FilterBank, Group, Mean, Plan, decouple, sample, x
 from symdecouple.errors import InvalidInput, Refused
@@ -112,6 +113,16 @@ def test_closed_forms_take_other_targets_than_the_references(path: Any, dps: int
         expected = [10 + scale * mpmath.mpf(float(v - Fraction(11, 4))) for v in z]
         assert max(abs(a - b) for a, b in zip(found, expected, strict=True)) < (
             1e-28 if dps else 1e-12)
+
+
+def test_what_has_no_way_through_levels_is_reached_at_constant_rates() -> None:
+    """A sample of positive numbers is not brought to means so small by a shift, and only then to these logarithms."""
+    positive, rows = sample("p", positive=True), np.random.default_rng(0).gamma(2.0, size=(20, 12))
+    wanted = np.stack([rows.mean(axis=1) / 4, np.log(rows / 4).mean(axis=1)], axis=1)[::-1]
+    made = decouple([Mean(positive), Mean(log(positive))], [1, -1]).match(rows, wanted, on_refusal="raise")
+    found = np.stack([made.mean(axis=1), np.log(made).mean(axis=1)], axis=1)
+    assert found == pytest.approx(wanted, rel=1e-12, abs=1e-12)
+    assert (np.diff(np.take_along_axis(made, np.argsort(rows), axis=1)) >= 0).all()
 
 
 @pytest.mark.parametrize("dps", [None, 20])

@@ -26,7 +26,7 @@ from symdecouple.numeric.energies.power_spectrum import Spectrum
 from symdecouple.numeric.features.expressions import Array
 from symdecouple.numeric.moments.attainable import skewness_interval, skewness_range
 from symdecouple.numeric.moments.out_of_reach import groups_of
-from symdecouple.numeric.moments.tied_range import Reach, reach_of_any, reach_of_counts
+from symdecouple.numeric.moments.tied_range import reach_of_any, reach_of_counts
 from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = ["EnergyIntervals", "Interval", "MomentIntervals", "followed"]
@@ -91,16 +91,14 @@ class MomentIntervals:
         """Both ends of coordinate k: the mean, the deviation, or a standardized moment."""
         if k == 1:
             return -np.inf, np.inf
-        is_constant = n_samples == 1 if groups is None else len(groups) == 1
+        if groups is not None and len(groups) == 1:  # all values are equal
+            return (0.0, 0.0) if k == 2 else None
         if k == 2:
-            return (0.0, 0.0) if is_constant else (0.0, np.inf)
-        if is_constant:
-            return None
+            return 0.0, np.inf
         if k == 3:
             return skewness_range(n_samples) if groups is None else skewness_interval(
                 int(groups[0]), int(groups[-1]), n_samples)
         held = (1.0, 0.0, 1.0, *point[2 : k - 1])
-        found: Reach | None
         found = reach_of_any(n_samples, held) if groups is None else reach_of_counts(groups.tobytes(), held)
         return None if found is None or found.order != k else (found.low, found.high)
 
@@ -133,7 +131,7 @@ class EnergyIntervals:
     def intervals(self, key: bytes | None, grid: tuple[int, ...]) -> list[Interval]:
         """Return the intervals on the leaf of signals with a key; None: over all signals of this shape."""
         energies, offset, is_any = of_forms(self.leading, grid), int(self.leading.mean is not None), key is None
-        active = np.frombuffer(b"\1" * energies.bands.count if key is None else key, dtype=np.bool_).copy()
+        active = np.array(np.frombuffer(key or b"\1" * energies.bands.count, dtype=np.bool_))
         active[0] &= not (is_any and energies.mean)
         shift = np.array([float(c) for c in self.leading.constants])
         found = [Interval(-np.inf, np.inf)] * offset
