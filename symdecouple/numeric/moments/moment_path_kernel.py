@@ -50,7 +50,6 @@ from symdecouple.numeric.moments.nodes_kernel import (
     place_nodes,
     series_of,
 )
-from symdecouple.numeric.moments.out_of_reach import end_before, groups_of
 from symdecouple.numeric.paths.runge_kutta import FIFTH, NODES, STAGES, THIRD, WEIGHTS
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
@@ -74,7 +73,6 @@ _LOST, _ROUGH, _CROWDED, _STAYED, _GOES, _GOES_FAR = range(6)  # states of a sam
 _COARSE = 3e-11  # local error of a step where errors do not grow: in order 6 a tenth of it, or less
 _SAFETY, _SHRINK, _GROW, _LAST = 0.9, 0.2, 8.0, 1.05  # of steps, as in `integrate`
 _MOST_STEPS = 400  # the same
-_MANY_STEPS = 40  # after which ties are counted: they may leave no end, and most paths that have one take fewer
 _LOOK = 4  # steps between looks whether points are leaving their moments behind
 _LEFT = 1e-10  # gap of these moments, from which on the moments that the points have are used
 _SMALLEST = 2.0**-30  # a shorter step is at a critical point
@@ -117,22 +115,12 @@ class CompiledLevels:
 
     def move(self, which: IntArray, k: int) -> IntArray:
         """Move settled samples along the path of moment k; returns those that wait where they were, for NumPy."""
-        goes = which[self._state[which] > _STAYED]
-        self._follow(goes, k, _MANY_STEPS)
-        with np.errstate(all="ignore"):
-            lost = [i for i in goes[self._state[goes] == _CROWDED].tolist()
-                    if end_before(self.goal[: k + 1], groups_of(self.z[i])) is None]
-        self._state[lost] = _GOES_FAR
-        self._follow(np.array(lost, dtype=np.intp), k, _MOST_STEPS)
+        goes, limit = which[self._state[which] > _STAYED], float(np.log(SURELY * ALLOWED.get()))
+        if len(goes):
+            share_rows(_kernels()[1], goes, self.z, k, self.goal, self.moments, self._state, self.grown, limit)
         waiting: IntArray = which[self._state[which] == _CROWDED]
         self._state[waiting] = _STAYED
         return waiting
-
-    def _follow(self, which: IntArray, k: int, most_steps: int) -> None:
-        if not len(which):
-            return
-        limits = np.array([np.log(SURELY * ALLOWED.get()), most_steps])
-        share_rows(_kernels()[1], which, self.z, k, self.goal, self.moments, self._state, self.grown, limits)
 
 
 def warm() -> None:
@@ -194,17 +182,16 @@ def settle_rows(
 
 def move_rows(
     which: IntArray, z: FloatArray, k: int, goal: FloatArray, moments: FloatArray, state: IntArray, grown: FloatArray,
-    limits: FloatArray,
+    limit: float,
 ) -> None:
     """Move samples of moment k along their paths, by nodes where these tell them; they stay where the path is lost.
 
-    The logarithms of how much errors grew are added up. Limits are that, beyond which no path is followed again, and
-    the most steps of a path.
+    The logarithms of how much errors grew are added up; beyond `limit` no path is followed again.
     """
     n = z.shape[1]
     lines, share = np.empty((_LINES, min(n, _FEW))), np.full(n, 1 / n)
     nodes, scratch = np.empty((_LINES + 2, MOST_NODES)), _scratch(len(goal))
-    c, left = scratch.series, limits.copy()
+    c = scratch.series
     for r in which:
         row, first = z[r], moments[k, r]
         low = high = row[0]
@@ -223,20 +210,19 @@ def move_rows(
                     values[j] = centre + half * x[j]
             elif n > lines.shape[1]:
                 table = np.empty((_LINES, n))
-            moved, left[0] = table[_HERE], limits[0] - grown[r]
-            log_growth = follow_path(values, shares, k, goal, first, table, scratch, left)
+            moved = table[_HERE]
+            log_growth = follow_path(values, shares, k, goal, first, table, scratch, limit - grown[r])
             if not by_nodes:
                 for i in range(n if log_growth >= 0 else 0):
                     row[i] = moved[i]
                 break
-            if log_growth < 0 and limits[1] < _MOST_STEPS:
+            if log_growth < 0:
                 break
-            if log_growth >= 0:
-                for j in range(m):
-                    moved[j] -= values[j]
-                tail = series_of(x, moved[:m], 0.0, 1.0, m, c)
-                if tail <= RESOLVED:
-                    add_series(row, centre, half, c, m, row)
+            for j in range(m):
+                moved[j] -= values[j]
+            tail = series_of(x, moved[:m], 0.0, 1.0, m, c)
+            if tail <= RESOLVED:
+                add_series(row, centre, half, c, m, row)
             m = more_nodes(m, tail)
         if log_growth >= 0:
             grown[r] += log_growth
@@ -250,12 +236,12 @@ def _scratch(order: int) -> Scratch:
 
 def follow_path(
     begin: FloatArray, w: FloatArray, k: int, goal: FloatArray, first: float, lines: FloatArray, scratch: Scratch,
-    limits: FloatArray,
+    limit: float,
 ) -> float:
     """Points with weights, of which moment k is `first`, along their path to a line of the table.
 
-    Returns the logarithm of how much errors grew, as in `moment_path`, -1 where the path is lost. Limits
-    are those of `move_rows`.
+    Returns the logarithm of how much errors grew, as in `moment_path`, -1 where the path is lost. The limit
+    is that of `move_rows`.
     """
     n, distance, most, is_known = len(begin), goal[k] - first, _COARSE, True
     y, moved, power = lines[_HERE][:n], lines[_MOVED][:n], lines[_POWER]
@@ -267,7 +253,7 @@ def follow_path(
         for i in range(n):
             y[i], grown[i] = begin[i], 0.0
         log_growth, s, h, rtol, left, stage, gap, began_known = 0.0, 0.0, 0.0, most, 1.0, 0, 0.0, is_known
-        for step in range(int(limits[1]) if most > SHARP else _MOST_STEPS):
+        for step in range(_MOST_STEPS):
             error, five = np.inf, 0.0
             lowest = k // 2 + 1 if is_known else 1
             for i in range(stage, len(_PLACES)):
@@ -336,7 +322,7 @@ def follow_path(
             return -1.0
         for q in range(n):
             log_growth = max(log_growth, grown[q])
-        if most == SHARP or log_growth > limits[0] or rtol * np.exp(log_growth) <= REDONE * GROWN:
+        if most == SHARP or log_growth > limit or rtol * np.exp(log_growth) <= REDONE * GROWN:
             return log_growth
         most = SHARP  # once more
 

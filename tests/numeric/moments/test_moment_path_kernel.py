@@ -94,9 +94,9 @@ def test_the_end_of_the_path_and_how_much_errors_grew(k: int, n_samples: int, ch
     z = impose_skewness(np.random.default_rng(10 + k).gamma(3.0, size=(1, n_samples)), 0.0).values[0]
     target = np.array([np.mean(z**j) for j in range(k + 1)])
     first, target[k] = target[k], target[k] + change
-    lines, limits = np.zeros((kernel._LINES, n_samples)), np.array([20.0, 400])
+    lines, limit = np.zeros((kernel._LINES, n_samples)), 20.0
     with np.errstate(all="ignore"):
-        grown = kernel.follow_path(z, np.full(n_samples, 1 / n_samples), k, target, first, lines, scratch(k), limits)
+        grown = kernel.follow_path(z, np.full(n_samples, 1 / n_samples), k, target, first, lines, scratch(k), limit)
     exact = follow(z[None], k, target[k], held=target[1:k], rtol=1e-13)
     assert not exact.refusals and np.abs(lines[kernel._HERE] - exact.values[0]).max() < 3e-10
     assert grown == pytest.approx(np.log(exact.growth[0]), abs=0.02)
