@@ -52,7 +52,8 @@ class BlackBoxFeatures:
         self.names, boxes = tuple(map(str, features)), [f.black_box for f in features]
         self.oracles = {j: Oracle(box) for j, box in enumerate(boxes) if box is not None}
         self.symbolic = [j for j, box in enumerate(boxes) if box is None]
-        self.compiled: Any = compiled_features(FeatureSet([features[j] for j in self.symbolic])) if self.symbolic else None
+        expressions = [features[j] for j in self.symbolic]
+        self.compiled: Any = compiled_features(FeatureSet(expressions)) if expressions else None
 
     def __len__(self) -> int:
         return len(self.names)
