@@ -90,26 +90,21 @@ def quantisation_step(samples: ArrayLike) -> float:
         return 1.0
     signal = _signal(samples)
     exponent = int(np.frexp(np.abs(signal).max())[1])  # lengths and their squares stay in range
+    rounding = float(np.finfo(given.dtype if given.dtype.kind == "f" else np.float64).eps)
     with np.errstate(over="ignore", under="ignore"):
-        return _step_of(signal, exponent, float(np.finfo(given.dtype if given.dtype.kind == "f" else np.float64).eps))
-
-
-def _step_of(signal: FloatArray, exponent: int, rounding: float) -> float:
-    """The step of a signal in a unit 2^exponent, known to so much of its largest value."""
-    levels = np.unique(np.ldexp(signal, -exponent))
-    gaps, distances = np.diff(levels), levels[1:] - levels[0]
-    if not len(gaps):
-        raise _no_step("all samples are equal")
-    rounding *= float(np.abs(levels).max())
-    spread = levels[-1] - levels[0]
-    finest = max(spread / _MOST_LEVELS, 16 * rounding)
-    found = _common_step(np.unique(np.concatenate([gaps, distances])), 4 * rounding, finest)
-    if found is not None:
-        step, count = found
-        if math.isfinite(width := float(np.ldexp(step, exponent))):
-            return _shortest(width, float(np.ldexp(4 * rounding / count, exponent)))
-    raise _no_step(f"{len(levels)} different values in [{signal.min():.6g}, {signal.max():.6g}] have no common step "
-                   f"above {np.ldexp(finest, exponent):.3g} in the range of float64")
+        levels = np.unique(np.ldexp(signal, -exponent))
+        gaps, distances = np.diff(levels), levels[1:] - levels[0]
+        if not len(gaps):
+            raise _no_step("all samples are equal")
+        rounding *= float(np.abs(levels).max())
+        finest = max((levels[-1] - levels[0]) / _MOST_LEVELS, 16 * rounding)
+        found = _common_step(np.unique(np.concatenate([gaps, distances])), 4 * rounding, finest)
+        if found is not None:
+            step, count = found
+            if math.isfinite(width := float(np.ldexp(step, exponent))):
+                return _shortest(width, float(np.ldexp(4 * rounding / count, exponent)))
+        raise _no_step(f"{len(levels)} different values in [{signal.min():.6g}, {signal.max():.6g}] have no common "
+                       f"step above {np.ldexp(finest, exponent):.3g} in the range of float64")
 
 
 def _common_step(lengths: FloatArray, slack: float, finest: float) -> tuple[float, float] | None:

@@ -49,13 +49,11 @@ class BlackBoxFeatures:
     """
 
     def __init__(self, features: FeatureSet) -> None:
-        self.features, self.names = features, tuple(map(str, features))
-        boxes = [f.black_box for f in features]
+        self.names, boxes = tuple(map(str, features)), [f.black_box for f in features]
         self.oracles = {j: Oracle(box) for j, box in enumerate(boxes) if box is not None}
-        self._symbolic = np.array([j for j, box in enumerate(boxes) if box is None], dtype=np.intp)
-        self.compiled = compiled_features(FeatureSet([features[int(j)] for j in self._symbolic])) if len(
-            self._symbolic) else None
-        self._grid: tuple[int, ...] | None = None
+        self.symbolic = [j for j, box in enumerate(boxes) if box is None]
+        expressions = [features[j] for j in self.symbolic]
+        self.compiled: Any = compiled_features(FeatureSet(expressions)) if expressions else None
 
     def __len__(self) -> int:
         return len(self.names)
@@ -67,52 +65,47 @@ class BlackBoxFeatures:
 
     def first(self, count: int) -> BlackBoxFeatures:
         """Return the first features alone."""
-        made = BlackBoxFeatures(FeatureSet(tuple(self.features)[:count]))
-        return made if self._grid is None else made.on(self._grid)
+        other = copy.copy(self)
+        other.names, other.symbolic = self.names[:count], [j for j in self.symbolic if j < count]
+        other.oracles = {j: oracle for j, oracle in self.oracles.items() if j < count}
+        return other
 
     def on(self, grid: tuple[int, ...]) -> BlackBoxFeatures:
         """Return the same for samples on a grid; black boxes take them flattened."""
         other = copy.copy(self)
-        other._grid = grid
-        if self.compiled is not None and hasattr(self.compiled, "on"):
+        if hasattr(self.compiled, "on"):
             other.compiled = self.compiled.on(grid)
         return other
 
     def values(self, rows: FloatArray) -> FloatArray:
         """Return the features of rows (R, N), of shape (R, M)."""
         found = np.empty((len(rows), len(self)))
-        if self.compiled is not None:
-            found[:, self._symbolic] = self.compiled.values(rows)
+        if self.symbolic:
+            found[:, self.symbolic] = self.compiled.values(rows)[:, : len(self.symbolic)]
         for j, oracle in self.oracles.items():
             found[:, j] = oracle.values(rows)
         return found
 
     def gradients(self, rows: FloatArray, count: int | None = None) -> FloatArray:
         """Return v = N grad f of the first `count` features (default all), (R, count, N)."""
-        count = len(self) if count is None else count
-        n = rows.shape[1]
-        found, errors = np.empty((len(rows), count, n)), np.zeros((len(rows), count))
-        symbolic = self._symbolic[self._symbolic < count]
-        if self.compiled is not None and len(symbolic):
-            found[:, symbolic] = self.compiled.gradients(rows, len(symbolic))
-        for j, oracle in self.oracles.items():
-            if j < count:
-                plain, errors[:, j] = oracle.gradients(rows)
-                found[:, j] = n * plain
+        first, n = self.first(len(self) if count is None else count), rows.shape[1]
+        found, errors = np.empty((len(rows), len(first), n)), np.zeros((len(rows), len(first)))
+        if first.symbolic:
+            found[:, first.symbolic] = self.compiled.gradients(rows, len(first.symbolic))
+        for j, oracle in first.oracles.items():
+            plain, errors[:, j] = oracle.gradients(rows)
+            found[:, j] = n * plain
         _leave_out_hidden(found, errors)
         return found
 
     def curvature(self, rows: FloatArray, weights: FloatArray) -> FloatArray:
         """Return the sum over j of N Hess f_j w_j, (..., R, N), for weights (..., R, count, N)."""
-        count = weights.shape[-2]
-        total = np.zeros((*weights.shape[:-2], weights.shape[-1]))
-        symbolic = self._symbolic[self._symbolic < count]
-        if self.compiled is not None and len(symbolic):
-            total += self.compiled.curvature(rows, weights[..., symbolic, :])
-        for j, oracle in self.oracles.items():
-            if j < count:
-                for lead in np.ndindex(total.shape[:-2]):
-                    total[lead] += rows.shape[1] * oracle.curvature(rows, weights[lead][:, j])
+        first, total = self.first(weights.shape[-2]), np.zeros((*weights.shape[:-2], weights.shape[-1]))
+        if first.symbolic:
+            total += self.compiled.curvature(rows, weights[..., first.symbolic, :])
+        for j, oracle in first.oracles.items():
+            for lead in np.ndindex(total.shape[:-2]):
+                total[lead] += rows.shape[1] * oracle.curvature(rows, weights[lead][:, j])
         return total
 
     def refusals(self, rows: FloatArray) -> dict[int, Outcome]:

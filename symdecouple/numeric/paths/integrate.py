@@ -14,7 +14,7 @@ Not covered: stiff equations, output between steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any, TypeAlias
@@ -196,9 +196,10 @@ def integrate(
     """
     start = np.ascontiguousarray(start, dtype=np.float64)
     size = np.ones(len(start)) if scale is None else np.asarray(scale, dtype=np.float64)
-    path, tape = Path.standing(start), list[Step]()
+    path, tape, step = Path.standing(start), list[Step](), max(1, together // max(start.shape[1], 1))
     with np.errstate(all="ignore"):  # what overflows is a failed step
-        for which in _chunks(start.shape[0], start.shape[1], together):
+        for first in range(0, len(start), step):
+            which = np.arange(first, min(first + step, len(start)))
             slope = rhs(start[which], np.zeros(len(which)), which) if first_slopes is None else first_slopes[which]
             h = _first_steps(slope[:, : start.shape[1]], size[which]) if first_step is None else first_step[which]
             _follow(rhs, path, which, np.minimum(h, 1.0), slope, size * rtol, after_step=after_step, is_over=is_over,
@@ -382,8 +383,3 @@ def _first_steps(slope: FloatArray, size: FloatArray) -> FloatArray:
     h = 0.5 * size / speed
     first: FloatArray = np.where(np.isfinite(h), np.minimum(h, 1.0), np.where(speed == 0, 1.0, 2.0**-20))
     return first
-
-
-def _chunks(n_rows: int, n_samples: int, together: int) -> Iterator[IntArray]:
-    step = max(1, together // max(n_samples, 1))
-    return (np.arange(i, min(i + step, n_rows)) for i in range(0, n_rows, step))

@@ -122,16 +122,11 @@ def follow_mp(features: Any, x: Any, k: int, target: Any, dps: int = 30, *, stor
         found = _Path(compiled, k, row, as_multiprecision([target]), dps).run()
         with at_digits(dps):
             values = np.frompyfunc(lambda v: +v, 1, 1)(found.values)
-        error = found.error + (_rounding(values, found.values) if found.outcome.ok else 0)
+        change = size(values - found.values) if found.outcome.ok else 0  # by rounding
+        error = found.error + (change and change / spread(found.values))
     with at_digits(dps):
         return replace(found, values=values, reached=+found.reached, residual=+found.residual, error=+error,
                        track=found.track if store else None)
-
-
-def _rounding(rounded: Array, values: Array) -> Any:
-    """What rounding changed, relative to the standard deviation; 0 where it changed nothing."""
-    change = size(rounded - values)
-    return change and change / spread(values)
 
 
 def working_digits(dps: int) -> int:
@@ -189,7 +184,8 @@ class _Path:
             step = collocated(self.slope, y[None], h, points_for(self.dps), np.array([unit]), self.tol)
             if step.values is None:
                 return None, step.error, step.factor
-            end = self._corrected(step.values[0], s + h)
+            reached, at, which = step.values, np.array([s + h]), np.zeros(1, dtype=np.intp)
+            end = finite(lambda: self.level.corrected(reached, at, which)[0][0])
             is_near = size(end - step.values[0]) <= _AMISS * self.tol * unit and bool(len(self.values(end)))
         except (NoSlope, ZeroDivisionError):
             is_near = False
@@ -199,9 +195,6 @@ class _Path:
         """Return dy/ds of many states (p, 1, N), of either kind; NaN where there is no direction."""
         which = np.zeros(len(states), dtype=np.intp)
         return self.level.slope(states[:, 0], np.zeros(len(states)), which)[:, None]
-
-    def _corrected(self, y: Array, s: Any) -> Array:
-        return finite(lambda: self.level.corrected(y[None], np.array([s]), np.zeros(1, dtype=np.intp))[0][0])
 
     def _gap(self, y: Array) -> Any:
         gaps = [(abs(a - b), abs(b)) for a, b in zip(self.values(y), self.level.goals()[0], strict=True)]

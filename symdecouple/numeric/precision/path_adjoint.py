@@ -28,7 +28,7 @@ from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.paths.narrow_path_adjoint import through_span
 from symdecouple.numeric.paths.projection import Frame
-from symdecouple.numeric.precision.collocation import Stepped, collocated, points_for
+from symdecouple.numeric.precision.collocation import collocated, points_for
 from symdecouple.numeric.precision.path import PreciseImposed, Track, size, spread, working_digits
 
 __all__ = ["PrecisePulled", "pullback_mp"]
@@ -148,7 +148,8 @@ class _Back:
         left = h = length
         error = mpmath.mpf(0)
         for _ in range(_MAX_STEPS):
-            step = self._step(state, h)
+            units = np.array([spread(state[0]), *(size(row) or mpmath.mpf(1) for row in state[1:])])
+            step = collocated(self._slope, state, -h, points_for(self.track.dps), units, self.tol)
             if step.values is not None:
                 state, error, left = step.values, error + step.error * self.tol, left - h
                 if left == 0:
@@ -156,10 +157,6 @@ class _Back:
             h = min(h * step.factor, left)
         raise _Stopped("no convergence", f"the path of {self.name} cannot be followed back; ask for more digits, or "
                        "perturb the sample: decouple(..., perturb=...)")
-
-    def _step(self, state: Array, h: Any) -> Stepped:
-        units = np.array([spread(state[0]), *(size(row) or mpmath.mpf(1) for row in state[1:])])
-        return collocated(self._slope, state, -h, points_for(self.track.dps), units, self.tol)
 
     def _slope(self, states: Array) -> Array:
         """Return the derivatives of many states (p, 1 + c, N), of either kind."""
