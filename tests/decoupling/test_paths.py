@@ -30,6 +30,7 @@ from symdecouple import (
 )
 from symdecouple.decoupling.motions.joint_steps import JointSteps
 from symdecouple.families.moments import raw_moments, standardized_moments
+from tests.stats.oracle import orthokurtosis
 
 CLOSED = ("auto", "broad", "relaxed", "parallel")
 SETS: dict[str, Any] = {
@@ -237,3 +238,19 @@ def test_units_cost_no_answer_in_many_digits(path: Any, unit: Any) -> None:
             exact = [mpmath.mpf(v.numerator) / v.denominator for v in (mean, second, third)]
             exact[2] /= mpmath.sqrt(exact[1]) ** 3
             assert all(abs(a - b) < mpmath.mpf(10) ** (2 - dps) * abs(b) for a, b in zip(found, exact, strict=True))
+
+
+@pytest.mark.parametrize("gap", [2.0**-10, 2.0**-20, 2.0**-36, 2.0**-47, 2.0**-52])
+def test_gradients_along_the_narrow_path_are_right_or_refused_at_near_ties(gap: float) -> None:
+    """Three clusters have no orthokurtosis that moves: near them its gradient is free of 1, x, x^2 by a difference."""
+    sample = [0.0, 1.0, 1.0 + gap, 3.0]
+    found, (outcome,) = decouple(standardized_moments(4), path="narrow").gradients(sample, on_refusal="return")
+    assert outcome.ok == bool(np.isfinite(found).all()) and outcome.reason in ("", "beyond float64", "no convergence")
+    if outcome.ok:
+        step = Fraction(gap) / 10**9
+        moved = [[[v + sign * step * (i == j) for j, v in enumerate(map(Fraction, sample))] for sign in (1, -1)]
+                 for i in range(4)]
+        exact = [float((orthokurtosis(up) - orthokurtosis(down)) * step.denominator / step.numerator / 2)
+                 for up, down in moved]
+        np.testing.assert_allclose(found[3], exact, atol=1e-6 * max(map(abs, exact)))
+    assert outcome.ok or gap < 2.0**-30

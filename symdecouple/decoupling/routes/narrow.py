@@ -140,7 +140,9 @@ class NarrowRoute(Route):
         found = moment_path.follow(standard, k, point[k - 1], held=held, rtol=rtol, store=keep)
         values = deviation * found.values
         values += mean
-        return AtLevel(values, found.residual, dict(found.refusals),
+        unresolved = moment_adjoint.unresolved(standard, found.values) if keep and k == 3 else {}
+        lost = {r: why for r, why in unresolved.items() if r not in found.refusals and why.reason == "beyond float64"}
+        return AtLevel(values, found.residual, dict(found.refusals), stopped=lost,
                        back=lambda c: (moment_adjoint.pullback(found, c), 0))
 
     def _precisely(self, rows: Array, k: int, targets: Sequence[Any], keep: bool) -> AtLevel:
