@@ -208,7 +208,8 @@ class Choice:
         if self.path == "narrow" and self.own and (precise or self.leading is None):
             route = OrbitRoute(lambda: self._shift_and_scale.motion, route)
         if self.path != "narrow" and not self._is_covered(level):
-            route = OrbitRoute(lambda: self.closed(level).motion, route, self.moments)
+            is_free = set(self.interval) == {-oo, oo}  # elsewhere samples cannot be moved about 0
+            route = OrbitRoute(lambda: self.closed(level).motion, route, self.moments if is_free else None)
         own = self.own
         if not precise and self.path == "auto" and self.moments is not None:
             route = MomentRoute(self.moments, route)
