@@ -198,7 +198,7 @@ class Choice:
         if precise and (len(self.features) if wanted is None else wanted) > known:
             raise NoClosedForm(f"{self.features[known]} is a black box, known in float64 only: leave dps out, or "
                                f"normalize to levels up to {known}")
-        narrow, own, closed = replace(self._narrow, flat=partial(self._flat, grid)), self.own, list[tuple[float, Route]]()
+        narrow, closed = replace(self._narrow, flat=partial(self._flat, grid)), list[tuple[float, Route]]()
         if self.filter_ndim is not None:
             narrow = narrow.on(grid, self.features, precise)
         if self.energies is not None:
@@ -209,7 +209,8 @@ class Choice:
             closed.append((min(own, len(self.leading)), MomentRoute(self.leading, own)))
             own = min(own, len(self.leading))
         if self.path != "narrow" and not self._is_covered(level):
-            closed.append((math.inf, OrbitRoute(lambda: self.closed(level).motion, self.moments)))
+            is_free = set(self.interval) == {-oo, oo}  # elsewhere samples cannot be moved about 0
+            closed.append((math.inf, OrbitRoute(lambda: self.closed(level).motion, self.moments if is_free else None)))
         elif self.path == "narrow" and own and (precise or self.leading is None):
             closed.append((own, OrbitRoute(lambda: self._closed("auto", self.own).motion)))
         return Levels(closed, narrow, lambda k: k <= own or self.is_closed(k))

@@ -175,8 +175,8 @@ def _in_digits(choice: Choice, moved: Callable[[Array], Answers], rows: Array, a
         return moved(as_multiprecision(asked))
     found = moved(np.array([moments.features(point)], dtype=object))
     floats = rows.astype(np.float64)
-    counts, rounded = (np.unique(row, return_counts=True)[1] for row in (rows, floats))
-    if found.refusals and len(shape) == 2 and np.array_equal(counts, rounded):
+    ties, ties_of_floats = (np.unique(row, return_counts=True)[1].tolist() for row in (rows, floats))
+    if found.refusals and len(shape) == 2 and ties == ties_of_floats:
         told = matched_rows(floats, [np.array([float(c)]) for c in point], np.zeros(1), np.full(1, np.nan)).refusals
         found.refusals.update((i, why) for i, why in told.items() if why.reason == "kurtosis out of reach")
     return replace(found, values=found.values * deviation + mean)

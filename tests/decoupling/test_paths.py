@@ -30,6 +30,7 @@ from symdecouple import (
 )
 from symdecouple.decoupling.motions.joint_steps import JointSteps
 from symdecouple.families.moments import raw_moments, standardized_moments
+from tests.stats.oracle import orthokurtosis
 
 CLOSED = ("auto", "broad", "relaxed", "parallel")
 SETS: dict[str, Any] = {
@@ -237,3 +238,33 @@ def test_units_cost_no_answer_in_many_digits(path: Any, unit: Any) -> None:
             exact = [mpmath.mpf(v.numerator) / v.denominator for v in (mean, second, third)]
             exact[2] /= mpmath.sqrt(exact[1]) ** 3
             assert all(abs(a - b) < mpmath.mpf(10) ** (2 - dps) * abs(b) for a, b in zip(found, exact, strict=True))
+
+
+@pytest.mark.parametrize("gap", [2.0**-10, 2.0**-20, 2.0**-36, 2.0**-47, 2.0**-52])
+def test_gradients_along_the_narrow_path_are_right_or_refused_at_near_ties(gap: float) -> None:
+    """Three clusters have no orthokurtosis that moves: near them its gradient is free of 1, x, x^2 by a difference."""
+    sample = [0.0, 1.0, 1.0 + gap, 3.0]
+    found, (outcome,) = decouple(standardized_moments(4), path="narrow").gradients(sample, on_refusal="return")
+    assert outcome.ok == bool(np.isfinite(found).all()) and outcome.reason in ("", "beyond float64", "no convergence")
+    if outcome.ok:
+        step = Fraction(gap) / 10**9
+        moved = [[[v + sign * step * (i == j) for j, v in enumerate(map(Fraction, sample))] for sign in (1, -1)]
+                 for i in range(4)]
+        exact = [float((orthokurtosis(up) - orthokurtosis(down)) * step.denominator / step.numerator / 2)
+                 for up, down in moved]
+        np.testing.assert_allclose(found[3], exact, atol=1e-6 * max(map(abs, exact)))
+    assert outcome.ok or gap < 2.0**-30
+
+
+@pytest.mark.parametrize("path", ["auto", "relaxed", "parallel", "narrow"])
+def test_moments_of_positive_samples_stay_in_their_domain(path: Any) -> None:
+    """Up from a mean of 26/5 to 6: then the second moment is the variance and 36, its gradient that of the variance."""
+    y = sample("y", positive=True)
+    plan, row = decouple([Mean(y), Mean(y**2)], [6, 50], path=path), [1, 2, 4, 8, 11]
+    deviations = [v - Fraction(26, 5) for v in row]
+    expected = [Fraction(26, 5), sum(v**2 for v in deviations) / 5 + 36]
+    with mpmath.workdps(40):
+        for dps, slack in ((None, 1e-13), (30, mpmath.mpf(10) ** -28)):
+            found, slope = plan.transform(row, dps=dps), plan.gradients(row, dps=dps)[1]
+            for a, b in zip((*found, *slope), (*expected, *(2 * v / 5 for v in deviations)), strict=True):
+                assert abs(a - mpmath.mpf(b.numerator) / b.denominator) <= slack * max(1, abs(b))

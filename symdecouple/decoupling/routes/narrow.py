@@ -139,7 +139,10 @@ class NarrowRoute(Route):
         found = moment_path.follow(standard, k, point[k - 1], held=held, rtol=rtol, store=keep)
         values = deviation * found.values
         values += mean
-        return AtLevel(values, dict(found.refusals), back=lambda c: (moment_adjoint.pullback(found, c), 0))
+        unresolved = moment_adjoint.unresolved(standard, found.values) if keep and k == 3 else {}
+        lost = {r: why for r, why in unresolved.items() if r not in found.refusals and why.reason == "beyond float64"}
+        return AtLevel(values, dict(found.refusals), back=lambda c: (moment_adjoint.pullback(found, c), 0),
+                       stopped=lost)
 
     def _precisely(self, rows: Array, k: int, targets: Sequence[Any], keep: bool) -> AtLevel:
         features = getattr(self.path.features, "compiled", self.path.features)  # none of k is a black box here

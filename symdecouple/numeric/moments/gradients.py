@@ -33,7 +33,7 @@ from symdecouple.numeric.moments.power_sums import (
 )
 from symdecouple.numeric.samples.batch import FloatArray, SampleMatrix
 
-__all__ = ["Gradients", "down_to_three", "project", "pullback", "standardized_gradients"]
+__all__ = ["Gradients", "down_to_three", "project", "pullback", "standardized_gradients", "unresolved"]
 
 _RESOLVED = np.array([[1e-10], [1e-20]])  # D_2/h_4 and D_3/h_6 at level 3: the skewness leaves 1e-15/D_2 open, p_3
 # is rounded by 1e-16
@@ -147,7 +147,7 @@ def _above_three(
     found = down_to_three(ladder, share)
     assert ladder.skew is not None
     found *= ladder.skew.slope
-    lost = _unresolved(rows, ladder, share)
+    lost = unresolved(rows, ladder.skew.values, share)
     found[:, list(lost)] = np.nan
     two = [i for i, outcome in lost.items() if outcome is _CRITICAL and i not in ladder.skew.refusals]
     found[0, two] = 0  # the least value that order 4 has beside this skewness
@@ -183,10 +183,9 @@ def down_to_three(ladder: Ladder, share: Weights, psi: FloatArray | None = None)
     return found
 
 
-def _unresolved(rows: FloatArray, ladder: Ladder, share: Weights) -> dict[int, Outcome]:
-    """Rows at level 3 whose entries float64 cannot tell apart there: what is free of 1, z, z^2 is rounding."""
-    assert ladder.skew is not None
-    basis, means = orthogonal_basis(ladder.skew.values, 4, share)
+def unresolved(rows: FloatArray, z: FloatArray, share: Weights = None) -> dict[int, Outcome]:
+    """Return the rows whose entries float64 cannot tell apart at level 3, z: what is free of 1, z, z^2 is rounding."""
+    basis, means = orthogonal_basis(z, 4, share)
     lost = ~(basis.norm[2:] > _RESOLVED * means[[4, 6]])
     found: dict[int, Outcome] = {}
     for i in np.flatnonzero(lost.any(axis=0)).tolist():

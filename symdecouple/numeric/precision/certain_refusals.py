@@ -50,8 +50,7 @@ def certainly_refused(row: Array, k: int, point: Sequence[Any]) -> Outcome | Non
     >>> certainly_refused(z, 4, [0, 1, 0, mpmath.mpf("2.99")]) is None
     True
     """
-    held = _real(point)
-    if k < 4 or held is None:
+    if k < 4 or (held := _real(point)) is None:
         return None
     z = (row - held[0]) / held[1]
     floats, goal, now = _floats(z), held[-1], mpmath.fsum(v**k for v in z) / len(z)
