@@ -213,7 +213,7 @@ class Choice:
             closed.append((math.inf, OrbitRoute(lambda: self.closed(level).motion, self.moments if is_free else None)))
         elif self.path == "narrow" and own and (precise or self.leading is None):
             closed.append((own, OrbitRoute(lambda: self._closed("auto", self.own).motion)))
-        return Levels(closed, narrow, lambda k: k <= own or self.is_closed(k))
+        return Levels(closed[0][1] if closed else narrow, closed, narrow, lambda k: k <= own or self.is_closed(k))
 
     def _is_covered(self, level: int) -> bool:
         """True iff the frequency domain has all levels up to one, the mean included: no flow is looked for."""

@@ -127,17 +127,13 @@ class Levels:
     """The levels of a plan in numbers of one kind.
 
     `closed` are the routes by closed forms, each with the last level that it has, the first one to be asked first;
-    `narrow` has all levels.
+    `narrow` has all levels; `route` is the one that may have all features at once.
     """
 
+    route: Route
     closed: Sequence[tuple[float, Route]]
     narrow: Route
     is_closed: Callable[[int], bool]
-
-    @property
-    def route(self) -> Route:
-        """The one that may have all features at once."""
-        return self.closed[0][1] if self.closed else self.narrow
 
     def at(self, rows: Array, wanted: Sequence[int], targets: Sequence[Any], keep: bool = False,
            is_fine: bool = False, start: int = 0) -> Iterator[AtLevel]:
