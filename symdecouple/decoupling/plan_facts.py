@@ -141,9 +141,8 @@ class PlanFacts(Shown):
         decided, declared = self.verdicts.original.decided, declared_names(self.features)
         rows = []
         for (before, _), (start, end) in zip([(0, 0), *self.choice.spans], self.choice.spans, strict=False):
-            imposed = ", ".join(f"{declared[j]} = {'?' if self.reference[j] is None else self.reference[j]}"
-                                for j in range(before, start))
-            method = notes[start].method if start in notes else "none"
+            imposed = ", ".join(f"{declared[j]} = {self.reference[j]}" for j in range(before, start))
+            method = notes[start].method if start else ""
             status = Status.PROVED if method == "spectral" else decided[start].status if start in decided else None
             rows.append(LevelRow(start, imposed, method, status, self.names[start:end]))
         return draw_diagram(rows, ax)

@@ -172,10 +172,11 @@ def attainable(plan: Any, samples: Any, n_samples: Any, axis: SampleAxis) -> Att
     if counted is not None:
         found_by[: len(counted.leading)] = [counted.found_by] * len(counted.leading)
     if samples is None:
+        shape = _shape(n_samples, choice.filter_ndim or 1)
         if counted is None or "path" in found_by:
             raise UnsupportedExpression("what all samples can reach is known of moments and of energies of circular "
                                         "filters; of other features it is followed from a sample: plan.attainable(x)")
-        ends = np.array(counted.intervals(None, _shape(n_samples, choice.filter_ndim or 1)), dtype=np.float64)
+        ends = np.array(counted.intervals(None, shape), dtype=np.float64)
     else:
         batch = batch_of(choice, "attainable", samples, axis, None, centred=choice.moments is not None)
         values = np.asarray(plan.transform(samples, axis=axis, on_refusal="return")[0], dtype=np.float64)
@@ -190,7 +191,8 @@ def _shape(n_samples: Any, ndim: int) -> tuple[int, ...]:
     shape = grid(n_samples)
     if len(shape) != ndim or prod(shape) < 2:
         wanted = "the number of values of a sample" if ndim == 1 else f"a shape of {ndim} axes"
-        raise InvalidInput(f"n_samples={n_samples!r} was given, {wanted} is expected, of 2 or more in all")
+        raise InvalidInput(f"n_samples={n_samples!r} was given, {wanted} is expected, 2 or more in all, as one "
+                           "value does not vary")
     return shape
 
 
