@@ -91,3 +91,9 @@ def test_values_and_gradients_of_homogeneous_features_in_far_units(feature: Any,
             np.testing.assert_allclose(found, wanted, rtol=1e-13, atol=1e-13 * np.abs(wanted).max())
         else:
             assert outcome.reason == "out of range" and np.isnan(found).all()
+
+
+@pytest.mark.parametrize("power", [520, 700, 1013])
+def test_the_mean_before_energies_is_taken_away_in_far_units(power: int) -> None:
+    plan = sd.decouple([Mean(x), Mean(HIGH(x) ** 2)], [0, 6])
+    np.testing.assert_allclose(np.ldexp(plan.normalize(np.ldexp(BASE, power)), -power), BASE - BASE.mean(), rtol=1e-14)
