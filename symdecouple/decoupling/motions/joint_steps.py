@@ -8,10 +8,10 @@ r"""All features of a level at once, by Newton's method on the orbit of the gene
 with steps halved until the flows exist and the residual falls, and on while it falls further. Leading features whose
 flow parameter is a formula are imposed by it after each step.
 
-AtLevel features are at their targets to half of the digits at least; all but a few where their own formulas do not
+Imposed features are at their targets to half of the digits at least; all but a few where their own formulas do not
 cancel. Known to be refused in float64, with or without an answer in more digits: samples half of which crowd in a space
 far below their range (``rng.gamma(.02, size=100)``, ``exp(5*normal)``). Centring rounds their gaps away, and the flow
-would have to pull apart what is left of them. Moments are better served by `numeric.riccati`, which measures from the
+would have to pull apart what is left of them. Moments are better served by `numeric.moments`, which measures from the
 crowded end. A target that a leaf reaches only in the limit (zero skewness with half of the samples tied) is refused
 too: the residual vanishes on the way to a pole, and the digits with it.
 """
