@@ -23,6 +23,7 @@ from symdecouple.errors import Outcome
 from symdecouple.families.moments import recognize_moments
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
+from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.black_box import Oracle
 from symdecouple.numeric.features.coordinates import compiled_feature
 from symdecouple.numeric.features.expressions import Array, Compiled, as_multiprecision
@@ -33,6 +34,9 @@ from symdecouple.numeric.samples.vectors import ROUNDED, WAVES
 __all__ = ["Application"]
 
 _OF_RANGE = ("not finite", "critical point", "level 1 not attainable", "pole")
+_TINY = float(np.finfo(np.float64).tiny)  # below, digits are missing
+_FAR = 60  # powers of two: of larger units, and the inverse, powers on the way may leave float64 from the 17th on
+_DIGITS = 30  # that decide then
 _TOO_FAR = "is beyond float64; change the unit, or use dps="
 _OF_EQUAL_VALUES = ("critical point", "too few active frequencies", "no convergence", "not attainable", "not unique")
 
@@ -268,18 +272,40 @@ def _evaluated(compiled: OnRows, rows: Array) -> Array:
         if len(rows) == 1:
             return np.full(rows.shape, mpmath.nan, dtype=object)
         return np.concatenate([np.broadcast_to(_evaluated(compiled, row[None]), row[None].shape) for row in rows])
-    if rows.dtype != object:  # NaN for what is 0 or nearly so because it is too small: the variance near 1e-200
-        tiny = np.flatnonzero((np.abs(found) < np.finfo(np.float64).tiny).all(axis=1))
-        if lost := [r for r in tiny if _runs_out(compiled, rows[r], 0.0)]:
+    if rows.dtype != object:
+        largest = np.maximum(np.maximum(-rows.min(axis=1), rows.max(axis=1)), _TINY)
+        far = np.flatnonzero(np.abs(np.log2(largest)) > _FAR)
+        exact = {int(r): values for r in far if (values := _in_digits(compiled, rows[r])) is not None}
+        tiny = [r for r in np.flatnonzero((np.abs(found) < _TINY).all(axis=1)) if int(r) not in exact]
+        exact |= {int(r): np.nan for r in tiny if _runs_out(compiled, rows[r], 0.0)}
+        if exact:
             found = found.copy()
-            found[lost] = np.nan
+            for r, values in exact.items():
+                found[r] = values
     return found
+
+
+def _in_digits(compiled: OnRows, row: Array) -> Any:
+    """A value, or a gradient, of a sample in a far unit where numbers on the way are beyond float64; None elsewhere.
+
+    It is NaN for what is 0 or nearly so because it is too small: the variance near 1e-200.
+    """
+    try:
+        with np.errstate(over="raise", under="raise", divide="ignore", invalid="ignore"):
+            compiled(row[None])
+    except FloatingPointError:
+        with at_digits(_DIGITS), np.errstate(all="ignore"):
+            precise = _evaluated(compiled, as_multiprecision(row[None]))[0]
+            values = np.array([float(v) if is_finite(v) else np.nan for v in precise])
+            is_lost = np.isnan(values).any() or ((np.abs(values) < _TINY).all() and any(precise))
+            return np.nan if is_lost else values
+    return None
 
 
 def _runs_out(compiled: OnRows, row: Array, found: Any) -> bool:
     """True where a value, or a gradient, is what over- or underflow on the way left of it."""
     is_there = np.isfinite(found).all()
-    if is_there and (np.abs(found) >= np.finfo(np.float64).tiny).any():
+    if is_there and (np.abs(found) >= _TINY).any():
         return False
     try:
         with np.errstate(over="raise", under="raise", divide="ignore", invalid="ignore"):

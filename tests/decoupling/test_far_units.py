@@ -13,6 +13,7 @@ import symdecouple as sd
 from symdecouple import Mean, x
 
 BASE = np.array([1.0, 2.0, 4.0, 8.0, 9.0])
+HIGH = sd.Filter([-1, 2, -1])
 POSITIVE = sd.sample("x", positive=True)
 QUIET: Any = {"on_refusal": "return"}
 
@@ -72,3 +73,27 @@ def test_a_shift_out_of_the_domain_is_refused_in_any_precision() -> None:
         assert plan.transform(BASE, dps=dps, **QUIET)[1][0].reason == "pole"
     plan = sd.decouple([log(Mean(POSITIVE)), Mean(log(POSITIVE))], [1, 1])
     assert plan.transform(1e100 * BASE, dps=20, **QUIET)[1][0].reason == "pole"
+
+
+@pytest.mark.parametrize("power", [-1030, -700, -540, -180, 0, 180, 540, 1000, 1013])
+@pytest.mark.parametrize(("feature", "degree"), [
+    (sd.kurtosis(), 0), (sd.standard_deviation(), 1), (Mean(x) * sqrt(Mean(x**2)), 2),
+    (Mean(HIGH(x) ** 4) / Mean(HIGH(x) ** 2) ** 2, 0)])
+def test_values_and_gradients_of_homogeneous_features_in_far_units(feature: Any, degree: int, power: int) -> None:
+    """f(2^k x) = 2^(dk) f(x), and d - 1 for gradients: right where float64 holds it, whatever powers on the way do."""
+    plan = sd.decouple([feature], [1])
+    for kind, d in (("transform", degree), ("gradients", degree - 1)):
+        method = getattr(plan, kind)
+        found, (outcome,) = method(np.ldexp(BASE - 3, power), **QUIET)
+        with np.errstate(all="ignore"):
+            wanted = np.ldexp(method(BASE - 3), d * power)
+        if np.isfinite(wanted).all() and np.abs(wanted).max() > 2.0**-1022:
+            np.testing.assert_allclose(found, wanted, rtol=1e-13, atol=1e-13 * np.abs(wanted).max())
+        else:
+            assert outcome.reason == "out of range" and np.isnan(found).all()
+
+
+@pytest.mark.parametrize("power", [520, 700, 1013])
+def test_the_mean_before_energies_is_taken_away_in_far_units(power: int) -> None:
+    plan = sd.decouple([Mean(x), Mean(HIGH(x) ** 2)], [0, 6])
+    np.testing.assert_allclose(np.ldexp(plan.normalize(np.ldexp(BASE, power)), -power), BASE - BASE.mean(), rtol=1e-14)

@@ -11,9 +11,9 @@ flow parameter is a formula are imposed by it after each step.
 Imposed features are at their targets to half of the digits at least; all but a few where their own formulas do not
 cancel. Known to be refused in float64, with or without an answer in more digits: samples half of which crowd in a space
 far below their range (``rng.gamma(.02, size=100)``, ``exp(5*normal)``). Centring rounds their gaps away, and the flow
-would have to pull apart what is left of them. Moments are better served by `numeric.moments.skewness_root`, which
-measures from the crowded end. A target that a leaf reaches only in the limit (zero skewness with half of the samples
-tied) is refused too: the residual vanishes on the way to a pole, and the digits with it.
+would have to pull apart what is left of them. Moments are better served by `numeric.moments`, which measures from the
+crowded end. A target that a leaf reaches only in the limit (zero skewness with half of the samples tied) is refused
+too: the residual vanishes on the way to a pole, and the digits with it.
 
 *Concatenated flows* (Algorithm 4) are all flows one after the other from the start, and one vector of parameters:
 

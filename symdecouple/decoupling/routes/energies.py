@@ -61,7 +61,8 @@ class EnergyRoute(AlongForms):
         refusals = {**found.refusals, **wrong}
         if not energies.bands.is_signed:
             rounding = EPS * np.maximum(found.values.max(axis=1), -found.values.min(axis=1))
-            powers = energies.bands.largest * rounding[:, None] ** 2
+            with np.errstate(over="ignore", invalid="ignore"):
+                powers = energies.bands.largest * rounding[:, None] ** 2
             hidden = powers[:, : k - energies.mean] > _SEEN * goals[:, energies.mean :]
             why = Outcome(False, "out of range", f"level {k}: {_HIDDEN}")
             refusals = dict.fromkeys(np.flatnonzero(hidden.any(axis=1)).tolist(), why) | refusals
