@@ -202,9 +202,9 @@ def _worst(units: Parts, directions: FloatArray, most: int, known: Sequence[int]
     """The columns, and their places, that go farthest along directions (D, M), so many for each; no known ones."""
     columns, places, first = np.zeros((directions.shape[1], 0)), np.zeros(0, dtype=np.intp), 0
     for part in units():
-        columns, places = np.hstack([columns, part]), np.append(places, first + np.arange(part.shape[1]))
-        along = np.where(np.isin(places, known), -np.inf, directions @ columns)
+        here = np.setdiff1d(first + np.arange(part.shape[1]), known)
+        columns, places = np.hstack([columns, part[:, here - first]]), np.append(places, here)
         last = min(most, len(places))
-        kept = np.unique(np.argpartition(along, -last)[:, -last:]) if last else places
+        kept = np.unique(np.argpartition(directions @ columns, -last)[:, -last:]) if last else places
         columns, places, first = columns[:, kept], places[kept], first + part.shape[1]
     return columns, places
