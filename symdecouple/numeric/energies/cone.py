@@ -190,6 +190,7 @@ def highest(units: Parts, objective: FloatArray, limits: FloatArray, floor: Floa
             direction = origin + scale * np.asarray(solved.x, dtype=np.float64)
             columns, found = _worst(units, direction[None], _ADDED, places)
             is_over = direction @ columns > scale * _VIOLATED * max(1, np.abs(direction).max())
+            is_over &= ~np.isin(found, places)
             if not is_over.any():
                 break
             chosen, places = np.hstack([chosen, columns[:, is_over]]), np.concatenate([places, found[is_over]])
@@ -199,12 +200,12 @@ def highest(units: Parts, objective: FloatArray, limits: FloatArray, floor: Floa
 
 def _worst(units: Parts, directions: FloatArray, most: int, known: Sequence[int] | IntArray = ()
            ) -> tuple[FloatArray, IntArray]:
-    """The columns, and their places, that go farthest along directions (D, M), so many for each; no known ones."""
+    """The columns, and their places, that go farthest along directions (D, M), so many for each; known ones last."""
     columns, places, first = np.zeros((directions.shape[1], 0)), np.zeros(0, dtype=np.intp), 0
     for part in units():
-        here = np.setdiff1d(first + np.arange(part.shape[1]), known)
-        columns, places = np.hstack([columns, part[:, here - first]]), np.append(places, here)
+        columns, places = np.hstack([columns, part]), np.append(places, first + np.arange(part.shape[1]))
+        along = np.where(np.isin(places, known), -np.inf, directions @ columns)
         last = min(most, len(places))
-        kept = np.unique(np.argpartition(directions @ columns, -last)[:, -last:]) if last else places
+        kept = np.unique(np.argpartition(along, -last)[:, -last:]) if last else places
         columns, places, first = columns[:, kept], places[kept], first + part.shape[1]
     return columns, places
