@@ -190,6 +190,7 @@ def highest(units: Parts, objective: FloatArray, limits: FloatArray, floor: Floa
             direction = origin + scale * np.asarray(solved.x, dtype=np.float64)
             columns, found = _worst(units, direction[None], _ADDED, places)
             is_over = direction @ columns > scale * _VIOLATED * max(1, np.abs(direction).max())
+            is_over &= ~np.isin(found, places)
             if not is_over.any():
                 break
             chosen, places = np.hstack([chosen, columns[:, is_over]]), np.concatenate([places, found[is_over]])
@@ -199,7 +200,7 @@ def highest(units: Parts, objective: FloatArray, limits: FloatArray, floor: Floa
 
 def _worst(units: Parts, directions: FloatArray, most: int, known: Sequence[int] | IntArray = ()
            ) -> tuple[FloatArray, IntArray]:
-    """The columns, and their places, that go farthest along directions (D, M), so many for each; no known ones."""
+    """The columns, and their places, that go farthest along directions (D, M), so many for each; known ones last."""
     columns, places, first = np.zeros((directions.shape[1], 0)), np.zeros(0, dtype=np.intp), 0
     for part in units():
         columns, places = np.hstack([columns, part]), np.append(places, first + np.arange(part.shape[1]))

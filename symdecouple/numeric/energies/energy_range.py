@@ -12,6 +12,8 @@ are those of a cone: x.w <= w_k is (x, -1).(w, w_k) <= 0 (`cone.highest`).
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -50,7 +52,12 @@ def energy_range(
     >>> energy_range(pair, 1, np.array([8.0]), np.array([True, True, True]))
     (0.0, inf)
     """
-    held = held[: k if first is None else first]
+    return _programmed(columns, k, tuple(held[: k if first is None else first].tolist()), is_active.tobytes())
+
+
+@lru_cache(maxsize=32)  # refused signals of a batch have the same targets as a rule: their cone takes a quarter of it
+def _programmed(columns: Columns, k: int, values: tuple[float, ...], active: bytes) -> tuple[float, float] | None:
+    held, is_active = np.array(values, dtype=np.float64), np.frombuffer(active, dtype=np.bool_)
     if not is_active.any():
         return (0.0, 0.0) if not np.any(held) else None
     free = dependence_of(columns, is_active).independent[: len(held)]

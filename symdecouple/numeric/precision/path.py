@@ -9,7 +9,7 @@ The projection loses digits where gradients are nearly dependent: 10 guard digit
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import mpmath
 import numpy as np
@@ -30,17 +30,9 @@ _MOST_STEPS = 2000  # a path that takes more leads nowhere
 _AMISS = 16  # of what is allowed: a longer correction means that the step passed a singularity
 
 
-@dataclass(frozen=True, slots=True)
-class Track:
-    """The way of a sample vector through the points after every step, in all working digits.
-
-    Attributes
-    ----------
-    level : Level
-    dps : int
-    points : tuple of (s, y)
-        From s = 0 to s = 1; the start alone, where feature k was at its target.
-    """
+class Track(NamedTuple):
+    """The way of a sample vector: after every step (s, y) from s = 0 to s = 1, in all working digits; the start alone,
+    where feature k was at its target."""
 
     level: Level
     dps: int
