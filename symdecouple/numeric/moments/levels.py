@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from math import comb, factorial, isfinite
 from typing import Any
 
@@ -144,8 +143,8 @@ def climb(
     with_slope : bool
         Whether level 3 keeps its slopes.
     """
-    impose = compiled_impose_skewness if compiled else partial(impose_skewness, weights=weights)
-    skew = impose(rows, goal[3], with_slope=with_slope)
+    impose = compiled_impose_skewness if compiled else impose_skewness
+    skew = impose(rows, goal[3], weights=weights, with_slope=with_slope)
     ladder = Ladder(np.full((order + 1, len(rows)), np.nan), skew, np.zeros(len(rows)), refusals=dict(skew.refusals))
     ladder.moments[:4], grown = np.array(goal[:4])[:, None], ladder.grown
     quick = CompiledLevels(skew.values, goal[:order], ladder.moments, grown) if compiled else None

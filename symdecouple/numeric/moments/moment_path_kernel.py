@@ -217,7 +217,8 @@ def move_rows(
                     row[i] = moved[i]
                 break
             if log_growth < 0:
-                break
+                m = n  # the entries are to tell
+                continue
             for j in range(m):
                 moved[j] -= values[j]
             tail = series_of(x, moved[:m], 0.0, 1.0, m, c)

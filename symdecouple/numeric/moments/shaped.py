@@ -23,7 +23,6 @@ from symdecouple.numeric.moments.kurtosis_path import EXACT, between_ends, settl
 from symdecouple.numeric.moments.moment_path import follow
 from symdecouple.numeric.moments.out_of_reach import refused_kurtosis
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, mean_power, standardized_entries
-from symdecouple.numeric.moments.skewness_flow import impose_skewness
 from symdecouple.numeric.moments.skewness_kernel import skewness_imposer
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
@@ -128,11 +127,8 @@ class _Sorted:
 
     def _impose_skewness(self, made: Shaped, which: IntArray, target: FloatArray) -> None:
         """Move rows to level 3."""
-        x, share = self.x[which], taken(self.share, which)
-        if share is None:
-            done = skewness_imposer(self.x.size)(x, target[which], with_slope=False)
-        else:
-            done = impose_skewness(x, target[which], weights=share, with_slope=False)
+        done = skewness_imposer(self.x.size)(
+            self.x[which], target[which], weights=taken(self.share, which), with_slope=False)
         made.values[which] = done.values
         made.refusals.update((int(which[i]), outcome) for i, outcome in done.refusals.items())
 

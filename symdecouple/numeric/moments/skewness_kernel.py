@@ -95,9 +95,11 @@ def skewness_imposer(n_elements: int) -> Callable[..., Skewed]:
     return compiled_impose_skewness if KERNELS.are_wanted(n_elements) else impose_skewness
 
 
-def compiled_impose_skewness(rows: ArrayLike, targets: ArrayLike, *, with_slope: bool = True) -> Skewed:
-    """`impose_skewness`, compiled on the first call unless it is on the disk."""
-    return impose_skewness(rows, targets, quick=_settle, with_slope=with_slope)
+def compiled_impose_skewness(
+    rows: ArrayLike, targets: ArrayLike, *, weights: FloatArray | None = None, with_slope: bool = True
+) -> Skewed:
+    """`impose_skewness`, compiled on the first call unless it is on the disk; without weights."""
+    return impose_skewness(rows, targets, weights=weights, quick=_settle, with_slope=with_slope)
 
 
 def _settle(matrix: SampleMatrix, which: IntArray, unit: IntArray, target: FloatArray, answer: Skewed) -> None:

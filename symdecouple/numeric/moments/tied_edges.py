@@ -75,11 +75,6 @@ class Corner(NamedTuple):
     ends: IntArray
     values: FloatArray
 
-    def sizes(self) -> IntArray:
-        """Return how many groups each block is made of."""
-        sizes: IntArray = np.diff(self.ends)
-        return sizes
-
     def moment(self, ties: Shares, order: int) -> float:
         """Return a moment."""
         return float(ties.of_blocks(self.ends) @ self.values**order)
@@ -166,7 +161,7 @@ class _Edge(NamedTuple):
 
 def _edge(ties: Shares, at: Corner, is_up: bool, held: FloatArray) -> _Edge | None:
     """Follow an edge from a corner; None at the last one. The block with the most groups comes apart, in halves."""
-    sizes, count = at.sizes(), len(at.values)
+    sizes, count = np.diff(at.ends), len(at.values)
     splits = [i for i in range(count) if sizes[i] > 1 and ((count - 1 - i) % 2 == 0) == is_up]
     if not splits:
         return None
