@@ -74,10 +74,10 @@ ORDER = {
     "families": "moments linear_forms bank tils filter_moments quadratic exact recognition circular",
     "decoupling": (  # the plan and what it is made of, and four rooms behind it
         "expectations reference attainable.reference motions.motion motions.orbit motions.leaf "
-        "motions.joint_steps motions.nested_roots motions.concatenated routes.route routes.moments routes.energies "
-        "routes.precise_energies routes.narrow routes.levels verdicts.modified "
+        "motions.joint_steps motions.nested_roots motions.concatenated offsets routes.route routes.moments "
+        "routes.energies routes.precise_energies routes.narrow routes.levels verdicts.modified "
         "verdicts.closures verdicts.spectral_minor verdicts.modified_energies verdicts.implicit verdicts.refutation "
-        "verdicts.decisions verdicts.scenario inner_order offsets choice attainable.levels attainable.ranges "
+        "verdicts.decisions verdicts.scenario inner_order choice attainable.levels attainable.ranges "
         "application dependence explanation precise progress checkpoint counted "
         "running "
         "report denormalizing carrying colour_channels lookup_table transfer_picture transferred transfer "
