@@ -32,9 +32,9 @@ ORDER = {
     ),
     "calculus": (
         "common_zeros arguments lattice field_generators common_denominator coefficients coincidences outcomes "
-        "gamma_functions elementary sample_chart extent field gradient bracket span forms subject specialization "
+        "gamma_functions elementary sample_chart extent field gradient bracket span forms jets subject specialization "
         "kernels operators compositions matrices symmetric_operators elements composites leading rewriting pointwise "
-        "convolution frame convolution_frame membership jets near_dependence left_out sample_values segments cell "
+        "convolution frame convolution_frame membership near_dependence left_out sample_values segments cell "
         "witness coordinate_frame minor_conditions candidates exceptional evidence audit windows locality "
         "every_size claims cells cellwise sample_rank sample_claims ties certificates filtered sample_independence "
         "by_cells independence frobenius verification bracket_growth closure_claims closure_up_to_integrals "
@@ -75,8 +75,8 @@ ORDER = {
     "decoupling": (  # the plan and what it is made of, and four rooms behind it
         "expectations reference attainable.reference motions.motion motions.orbit motions.leaf "
         "motions.joint_steps motions.nested_roots motions.concatenated offsets routes.route routes.moments "
-        "routes.energies routes.precise_energies routes.narrow routes.levels verdicts.modified "
-        "verdicts.closures verdicts.spectral_minor verdicts.modified_energies verdicts.implicit verdicts.refutation "
+        "routes.energies routes.precise_energies routes.narrow routes.levels verdicts.implicit verdicts.modified "
+        "verdicts.closures verdicts.spectral_minor verdicts.modified_energies verdicts.refutation "
         "verdicts.decisions verdicts.scenario inner_order choice attainable.levels attainable.ranges "
         "application dependence explanation precise progress checkpoint counted "
         "running "

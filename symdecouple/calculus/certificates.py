@@ -287,7 +287,8 @@ def _only(subject: Subject, asked: Size | None, claimed: Size | None) -> str:
     kernels = ", for generic kernels" * bool(subject.filters)
     if asked is not None or claimed is None or subject.coordinates:
         return kernels
-    why = "" if subject.is_filtered else ", the functions not being known as analytic and free of hidden relations"
+    why = ("" if subject.is_filtered or subject.is_smooth
+           else ", the functions not being known as analytic and free of hidden relations")
     return f"{kernels}; claimed for N = {claimed} only{why}"
 
 

@@ -14,6 +14,7 @@ from sympy.core.function import UndefinedFunction
 from symdecouple.calculus.field import VectorField, is_matrix, matrix_remedy, one_sample
 from symdecouple.calculus.forms import OneForm, kernel, without_zero_forms
 from symdecouple.calculus.gradient import mean_field
+from symdecouple.calculus.jets import Point, field_at
 from symdecouple.errors import InvalidInput, SymdecoupleError, UnsupportedExpression
 from symdecouple.language.budget import Budget
 from symdecouple.language.disguise import is_analytic
@@ -193,6 +194,10 @@ class Subject:
         if any(e.has(nan, zoo) for field in fields for e in field.components):
             raise UnsupportedExpression(f"a feature is not defined for N = {n_samples}: something is divided by 0")
         return Subject(fields)
+
+    def fields_at(self, numbers: Iterable[int], point: Point) -> dict[int, tuple[list[Any], list[dict[int, Any]]]]:
+        """Return the components of fields, counted from 1, and their Jacobians at a point; see `field_at`."""
+        return {k: field_at(self.items[k - 1], point) for k in numbers}
 
     @property
     def noun(self) -> str:

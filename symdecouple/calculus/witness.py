@@ -19,7 +19,7 @@ from mpmath import mpf, nstr
 from sympy import Rational, Symbol, oo
 
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World, size
-from symdecouple.calculus.jets import Point, bracket_at, field_at
+from symdecouple.calculus.jets import Point, bracket_at
 from symdecouple.calculus.kernels import Kernel, bound_to_kernels, draw_kernels
 from symdecouple.calculus.span import determinant, independent_rows
 from symdecouple.calculus.subject import Size, Subject, count
@@ -29,7 +29,7 @@ from symdecouple.language.sample import Coordinate, Sample, rational_points
 from symdecouple.shown import Shown
 
 __all__ = ["PATIENCE", "SHARP", "Minor", "Witness", "columns_at", "draws", "find_failing_pair",
-           "find_witness", "glance", "is_defined", "minor_of"]
+           "find_witness", "glance", "independent_at", "is_defined", "minor_of"]
 
 DIGITS = (None, 30, 90)
 TRIES = 8
@@ -183,7 +183,7 @@ def _found(subject: Subject, columns: Sequence[int], pairs: Sequence[tuple[int, 
             search.budget.check("looking for a witness")
             point = Point(sample, parameters, World(digits), subject.coordinates, shape or None)
             try:
-                fields = {n: field_at(bound.items[n - 1], point) for n in sorted({*columns, *_numbers(pairs)})}
+                fields = bound.fields_at(sorted({*columns, *_numbers(pairs)}), point)
             except Irrational:
                 continue
             except OutsideDomain:
@@ -191,11 +191,9 @@ def _found(subject: Subject, columns: Sequence[int], pairs: Sequence[tuple[int, 
             inside = True
             for pair in pairs:
                 search.budget.check("looking for a witness")
-                vectors = _vectors(fields, columns, pair, point)
-                rows = independent_rows(vectors, point.world)
-                if rows is not None and (minor := minor_of(vectors, rows, point.world)).is_sharp():
+                if (seen := independent_at(fields, columns, pair, point)) is not None:
                     return Witness(tuple(sample), tuple((s.name, v) for s, v in parameters.items()), tuple(columns),
-                                   pair, tuple(r + 1 for r in rows), minor, digits, kernels, shape)
+                                   pair, *seen, digits, kernels, shape)
             if digits is None:
                 break
     return None
@@ -205,8 +203,17 @@ def columns_at(subject: Subject, columns: Sequence[int], pair: tuple[int, int] |
                parameters: Mapping[Symbol, Fraction], world: World, shape: tuple[int, ...] = ()) -> list[list[Any]]:
     """Return the fields of some items, and the bracket of a pair, at a sample, a vector or a grid of this shape."""
     point = Point(sample, parameters, world, subject.coordinates, shape or None)
-    fields = {k: field_at(subject.items[k - 1], point) for k in {*columns, *_numbers([pair])}}
-    return _vectors(fields, columns, pair, point)
+    return _vectors(subject.fields_at({*columns, *_numbers([pair])}, point), columns, pair, point)
+
+
+def independent_at(fields: Mapping[int, Any], columns: Sequence[int], pair: tuple[int, int] | None,
+                   point: Point) -> tuple[tuple[int, ...], Minor] | None:
+    """Return rows, counted from 1, and their minor of some fields and the bracket of a pair, if it is sharply not 0."""
+    vectors = _vectors(fields, columns, pair, point)
+    rows = independent_rows(vectors, point.world)
+    if rows is None or not (minor := minor_of(vectors, rows, point.world)).is_sharp():
+        return None
+    return tuple(r + 1 for r in rows), minor
 
 
 def _vectors(fields: Mapping[int, Any], columns: Sequence[int], pair: tuple[int, int] | None,

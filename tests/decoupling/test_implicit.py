@@ -23,11 +23,10 @@ CIRCLE = [Fraction(v, 4) for v in (-4, -1, 2, 4)]
 SMALL = [Fraction(v, 5) for v in (-4, -1, 2, 3, 7)]
 
 
-def modified(name: str, sample: list[Fraction], digits: int | None = 30, by_newton: bool = False,
-             seconds: float = 60.0) -> ModifiedPoint:
+def modified(name: str, sample: list[Fraction], digits: int | None = 30, by_newton: bool = False) -> ModifiedPoint:
     given = made(name)
     return ModifiedPoint(Point(sample, {}, World(digits)), given.steps, given.subject(len(given.features)).values, x,
-                         Budget(seconds), by_newton)
+                         by_newton)
 
 
 def columns(point: ModifiedPoint, name: str) -> list[Any]:
@@ -113,8 +112,8 @@ def test_a_root_beyond_a_pole_is_no_root() -> None:
 
 
 def test_the_budget_is_kept() -> None:
-    slow = modified("exponentials", SMALL, seconds=0.05)
-    with pytest.raises(BudgetExceeded):
+    slow = modified("exponentials", SMALL)
+    with pytest.raises(BudgetExceeded), Budget(0.05).running("the jets of roots"):
         columns(slow, "exponentials")
 
 

@@ -83,7 +83,7 @@ def _non_involution(claim: NonInvolution) -> list[str]:
         others = ", ".join(f"v_{{{k}}}" for k in claim.relations)
         told += [f"It is enough to look at some of the fields, of which the others, ${others}$, are combinations:",
                  display(*([*_combination(row), "= 0"] for row in claim.relations.values()))]
-    bracket = _written_bracket(claim.subject, i, j)
+    bracket = _written_bracket(claim.subject, i, j) if claim.kind == NonInvolution.kind else None  # not modified
     if bracket is not None:
         told.append(display([rf"{{}}[v_{{{i}}}, v_{{{j}}}]", "=", *bracket]))
     told += _minor(claim.subject, claim.witness, rf"$[v_{{{i}}}, v_{{{j}}}]$ as last column")

@@ -26,7 +26,7 @@ from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
 from symdecouple.calculus.jets import Jet, Point, gradient_at
 from symdecouple.calculus.span import upper_bound
 from symdecouple.flows.steps import TARGET, TIME, Step
-from symdecouple.language.budget import Budget
+from symdecouple.language.budget import check
 from symdecouple.language.feature import Feature
 from symdecouple.language.sample import Sample
 
@@ -43,17 +43,25 @@ Column = tuple[list[Any], list[dict[int, Any]]]
 class ModifiedPoint:
     """A sample vector at which modified features are evaluated as jets."""
 
-    def __init__(self, point: Point, steps: Sequence[Step], values: Sequence[Expr], sample: Sample, clock: Budget,
+    def __init__(self, point: Point, steps: Sequence[Step], values: Sequence[Expr], sample: Sample,
                  by_newton: bool = False) -> None:
         self.world: World = point.world
         self.point, self.steps, self.values, self.sample = point, tuple(steps), tuple(values), sample
-        self.clock, self.by_newton = clock, by_newton
+        self.by_newton = by_newton
         self._levels = {0: point}
 
     def at_level(self, k: int) -> Point:
         """Return the sample with features 1..k at their references, as functions of the sample given."""
         if k not in self._levels:
-            self._levels[k] = self._normalized(self.point, k)
+            found = self._normalized(self.point, k)
+            there = found.moved([Jet(jet.value) for jet in found.jets])
+            for step, value in zip(self.steps[:k], self.values, strict=False):
+                gap = (there.jet(step.feature.expr) + there.jet(value).scaled(-1)).value
+                if gap is None:
+                    raise Irrational
+                if not self.world.is_zero(gap):
+                    raise OutsideDomain
+            self._levels[k] = found
         return self._levels[k]
 
     def column(self, feature: Feature, level: int) -> Column:
@@ -78,7 +86,7 @@ class ModifiedPoint:
 
     def _gap(self, y: Point, k: int, t: Jet) -> Jet:
         """Return G = f_k - v_k after a time t."""
-        self.clock.check("the jets of a root")
+        check()
         end = self._normalized(self._along(y, k, t), k - 1)
         return end.jet(self.steps[k - 1].feature.expr) + y.jet(self.values[k - 1]).scaled(-1)
 

@@ -23,10 +23,14 @@ from sympy import Expr, Float, Integer, Rational, S, sqrt
 
 from symdecouple.calculus.audit import jet_check
 from symdecouple.calculus.certificates import Claim
+from symdecouple.calculus.jets import Point
 from symdecouple.calculus.subject import Size, Subject
 from symdecouple.calculus.witness import glance
+from symdecouple.decoupling.verdicts.implicit import Column, ModifiedPoint
 from symdecouple.errors import InvalidInput, SymdecoupleError, UnsupportedExpression
-from symdecouple.flows.steps import Step, composed
+from symdecouple.flows.generators import generators
+from symdecouple.flows.separable import flow
+from symdecouple.flows.steps import TIME, Step, composed, make_steps
 from symdecouple.language.budget import Budget
 from symdecouple.language.canonical import canonical, close, decompose
 from symdecouple.language.feature import Feature
@@ -112,6 +116,17 @@ class ModifiedSubject(Subject):
     def is_told_by(self, texts: Sequence[str], n_samples: Size | None) -> bool:
         """True iff these are the texts of the modified features."""
         return tuple(texts) == self.texts()
+
+    def fields_at(self, numbers: Iterable[int], point: Point) -> dict[int, Column]:
+        """Return N grad of modified features and its Jacobian at a point: steps made anew, roots by iteration."""
+        at = ModifiedPoint(point, self.steps(), self.values, self.sample, by_newton=True)
+        return {k: at.column(self.items[k - 1], self.starts[k - 1]) for k in numbers}
+
+    def steps(self) -> list[Step]:
+        """Return the steps to the levels, made anew from the features."""
+        features = list(self.items)[: len(self.values)]
+        flows = [flow(u, time=TIME, sample=self.sample).expr for u in generators(features).fields] if features else []
+        return make_steps(features, flows, list(self.values), self.sample)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the subject as JSON-ready data."""
