@@ -74,10 +74,10 @@ ORDER = {
     "families": "moments linear_forms bank tils filter_moments quadratic exact recognition circular",
     "decoupling": (  # the plan and what it is made of, and four rooms behind it
         "expectations reference attainable.reference motions.motion motions.orbit "
-        "motions.joint_steps motions.nested_roots routes.route routes.moments routes.energies "
+        "motions.joint_steps motions.nested_roots offsets routes.route routes.moments routes.energies "
         "routes.precise_energies routes.narrow verdicts.implicit verdicts.modified "
         "verdicts.closures verdicts.spectral_minor verdicts.modified_energies verdicts.refutation "
-        "verdicts.decisions verdicts.scenario inner_order offsets choice attainable.levels "
+        "verdicts.decisions verdicts.scenario inner_order choice attainable.levels "
         "application dependence explanation precise progress counted "
         "running attainable.ranges "
         "report denormalizing carrying colour_channels lookup_table transfer_picture transferred transfer "

@@ -109,7 +109,7 @@ class Choice:
         if path == "narrow" and self.leading is None and ends <= {-oo, S.Zero, oo}:
             self.own = int(_is_scaled(features))
         self.feels_no_shift = self.leading is not None and (self.own > 0 or (path == "auto" and len(self.leading) > 1))
-        self._feel_no_offset: bool | None = None
+        self._flat: int | None = None
         self._narrow = NarrowRoute(path_of(features), self.moments)
         self._last = self.spans[-1][0]
         self._closed = lru_cache(None)(partial(_closed, features, values))
@@ -124,15 +124,15 @@ class Choice:
 
     def feel_no_offset(self, grid: tuple[int, ...]) -> bool:
         """Tell whether no feature feels an offset of samples on a grid; where a mean does, `feels_no_shift` tells."""
-        if 0 in grid:
-            return False
-        if self._feel_no_offset is None:
-            self._feel_no_offset = all(feels_no_offset(f, grid) for f in self.features)
-        return self._feel_no_offset
+        return self._flat_on(grid) == len(self.features)
 
-    def _flat(self, grid: tuple[int, ...]) -> int:
-        """How many first features feel no offset of samples on a grid."""
-        return sum(1 for _ in takewhile(lambda f: feels_no_offset(f, grid), self.features))
+    def _flat_on(self, grid: tuple[int, ...]) -> int:
+        """Return how many leading features feel no offset."""
+        if 0 in grid:
+            return 0
+        if self._flat is None:
+            self._flat = sum(1 for _ in takewhile(lambda f: feels_no_offset(f, grid), self.features))
+        return self._flat
 
     @cached_property
     def hidden_digits(self) -> int:
@@ -198,7 +198,7 @@ class Choice:
         if precise and (len(self.features) if wanted is None else wanted) > known:
             raise NoClosedForm(f"{self.features[known]} is a black box, known in float64 only: leave dps out, or "
                                f"normalize to levels up to {known}")
-        narrow, closed = replace(self._narrow, flat=partial(self._flat, grid)), list[tuple[float, Route]]()
+        narrow, closed = replace(self._narrow, flat=partial(self._flat_on, grid)), list[tuple[float, Route]]()
         if self.filter_ndim is not None:
             narrow = narrow.on(grid, self.features, precise)
         if self.energies is not None:

@@ -113,7 +113,7 @@ def recipe_of(features: FeatureSet, values: tuple[Expr, ...], steps: tuple[Step,
     """Return the recipe of a normalizer of that kind: on the whole leaf where a skewness is all that is left to ask."""
     level, parts = len(features), (features, values, steps, flows)
     before = steps[-2].formula if level > 1 and kind != "explicit" else None
-    if before is not None:
+    if before is not None and set(features.sample.interval) == {-oo, oo}:  # the whole leaf is in the domain
         skewness = skewness_asked(features, values[-1], [f.field.expr for f in flows], before)
         if skewness is not None:
             return Recipe(*parts, level - 1, "moebius", skewness=skewness)

@@ -28,10 +28,11 @@ def _log(value: Any) -> Any:
 
 def _log_ratio(values: Any, largest: Any) -> Any:
     """log(x/c), without rounding both logarithms where x is near c."""
-    near = np.abs(values - largest) < largest / 2
+    distance = largest - values  # of unsigned integers, too
+    near = np.abs(distance) < largest / 2
     ratios = np.where(near, 1, values / largest)
     logs = np.where(ratios > 1e-300, np.log(ratios), np.log(values) - np.log(largest))
-    return np.where(near, np.log1p((values - largest) / largest), logs)
+    return np.where(near, np.log1p(-(distance / largest)), logs)
 
 
 def _angle(value: Any) -> float:

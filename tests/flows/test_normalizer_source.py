@@ -349,3 +349,16 @@ def test_code_of_exponentials_feels_no_offset(offset: float) -> None:
         ratios = [[(a - c) * (b - d) / ((a - d) * (b - c)) for a, b, c, d in (row[:4], row[1:])]
                   for row in ([mpmath.exp(mpmath.mpf(v)) for v in each] for each in (sample, found))]
         assert ratios[1] == pytest.approx(ratios[0], rel=1e-12)
+
+
+def test_code_of_moments_stays_in_the_domain() -> None:
+    """The answer has the moments, is positive, and is a Moebius image of the sample: it has the cross ratios of it."""
+    y = Sample("y", positive=True)
+    space: dict[str, Any] = {}
+    exec(normalizers(FeatureSet([Mean(y), Mean(y**2), Mean(y**3)]), [3, 18, 150])[-1].code(), space)
+    sample = [0.5, 1, 2, 3, 0.1, 0.7, 4, 9]
+    found = space["normalize"](sample)
+    assert [np.mean(found**k) for k in (1, 2, 3)] == pytest.approx([3, 18, 150], rel=1e-12) and found.min() > 0
+    ratios = [[(a - c) * (b - d) / ((a - d) * (b - c)) for a, b, c, d in (row[k : k + 4] for k in range(5))]
+              for row in (sample, found.tolist())]
+    assert ratios[1] == pytest.approx(ratios[0], rel=1e-10)

@@ -13,6 +13,7 @@ from scipy.optimize import minimize
 
 from symdecouple.errors import InvalidInput, RefusalWarning, Refused
 from symdecouple.stats import CircularShape, circular_shape, log_shape, orthokurtosis
+from tests.stats import oracle
 
 ANGLES = np.array([-2.9, -1.0, 0.3, 0.8, 2.8, 2.1, -0.4])
 # Directions of 76 turtles after laying their eggs, degrees (Stephens 1969; Fisher 1993, B.3).
@@ -190,6 +191,19 @@ def test_log_shape_feels_no_unit_and_no_power() -> None:
     sample = np.random.default_rng(4).gamma(2, size=30)
     for other in (1e200 * sample, 1e-200 * sample, sample**3, 1 / sample):
         assert log_shape(other) == pytest.approx(log_shape(sample), rel=1e-12)
+
+
+@pytest.mark.parametrize(("base", "kind"), [(2**53, np.int64), (2**60, np.int64), (2**63, np.uint64)])
+def test_log_shape_of_large_integers(base: int, kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside the smallest of them logarithms are powers of what integers differ by; none of many is taken in digits."""
+    steps = np.random.default_rng(0).integers(0, 10**6, size=12)
+    sample = np.array(base, dtype=kind) + steps.astype(kind)
+    part = [Fraction(int(k), base) for k in steps]
+    expected = float(oracle.orthokurtosis([r - r**2 / 2 + r**3 / 3 - r**4 / 4 for r in part]))
+    hidden = np.ma.array(np.append(sample, kind(3)), mask=[False] * 12 + [True])
+    monkeypatch.setattr(mpmath, "workdps", None)
+    assert log_shape(sample) == pytest.approx(expected, rel=1e-14)
+    assert log_shape(hidden) == pytest.approx(expected, rel=1e-14)
 
 
 def test_log_shape_of_exact_numbers() -> None:

@@ -101,7 +101,9 @@ def _mean_and_variance(values: Sequence[int | Fraction], weights: Sequence[float
     if set(weights) == {1.0}:
         total, one, two = len(d), sum(d), sum(squares)
     else:
-        w, _ = _whole(list(map(Fraction, weights)))
+        ratios = [x.as_integer_ratio() for x in weights]
+        unit = max(low for _, low in ratios)  # powers of two
+        w = [high * (unit // low) for high, low in ratios]
         total, one, two = sum(w), sum(map(mul, w, d)), sum(map(mul, w, squares))
     return (first + Fraction(one, total)) / scale, Fraction(total * two - one**2, (total * scale) ** 2)
 

@@ -47,7 +47,8 @@ class EntryMap:
     cells : callable or None
         From numbers to the interval between poles of phi that each lies in; None where there are no poles.
     of_ratios : callable or None
-        phi of float64 numbers less phi of the largest of their sample, for statistics that do not feel a constant.
+        phi of float64 numbers, or of integers, less phi of the largest of their sample, for statistics that do not feel
+        a constant.
     """
 
     floats: Callable[[NDArray[Any]], NDArray[Any]]
@@ -107,6 +108,12 @@ def _mapped(given: Numbers, mapping: EntryMap, axis: Axis) -> tuple[NDArray[Any]
         found = np.where(np.isinf(values), values, found)
         beyond = ~np.isfinite(found) & np.isfinite(values)
         return np.where(beyond, found.dtype.type(0), found), np.int8(_OUTSIDE) * outside + np.int8(_BEYOND) * beyond
+    if mapping.of_ratios is not None and array.dtype.kind in "iu":
+        seen = np.broadcast_to(True, array.shape) if given.masked is None else ~given.masked
+        largest = np.max(array, normalized_axes(axis, array.shape), keepdims=True, where=seen, initial=1)
+        safe = np.where(seen, array, largest)
+        if (safe > largest // 2).all() and is_exact_in_float64(0, 4 * int((largest - safe).max())):  # ties stay
+            return mapping.of_ratios(safe, largest), np.zeros(array.shape, dtype=np.int8)
     import mpmath  # for exact numbers only: `stats` loads without it
 
     flat, wrong = [], np.zeros(array.size, dtype=np.int8)
