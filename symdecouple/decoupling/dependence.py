@@ -135,7 +135,8 @@ def _gradients(features: FeatureSet, application: Application, columns: list[int
     for scale in (1.0, 0.5, 2.0, 0.25) * (_TRIES // 4):
         row = _row(features, math.prod(grid), rng, scale)
         gradients = applied.covectors(row, columns)
-        sizes = np.linalg.norm(gradients, axis=1)
+        with np.errstate(over="ignore"):
+            sizes = np.linalg.norm(gradients, axis=1)
         if np.isfinite(sizes).all():
             vanish = sizes * np.linalg.norm(row) < _NOTHING
             yield np.where(vanish[:, None], 0.0, gradients / np.where(sizes == 0, 1, sizes)[:, None])

@@ -1,7 +1,10 @@
 """Groups of features that are normalized together (Algorithm 4): one level, in any order inside."""
 
+from collections.abc import Callable
+from fractions import Fraction
 from functools import cache
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,6 +23,8 @@ BANK = FilterBank([[1, 1, 1], [-1, 0, 1], [-1, 2, -1]], names="lmh")
 L, M, H = (Mean(h(x) ** 2) for h in BANK)
 WIDE = Mean(Filter([1, 2, 4, 0, 3])(x) ** 2)  # independent of the three
 SIGNAL = np.random.default_rng(5).gamma(2.0, size=24)
+STEPS = (1, 3, 4, 9, 10)
+MEAN, VARIANCE = Fraction(27, 5), 12.24
 ORDERS = list(permutations(range(3)))[1::2]  # each feature comes first once
 
 
@@ -123,3 +128,34 @@ def test_a_single_feature_is_no_group() -> None:
         Group()
     with pytest.raises(NoClosedForm):
         decouple(FeatureSet([Group(Mean(x), Mean(x**3)), Mean(x**2)]), path="parallel").transform(SIGNAL)
+
+
+@pytest.mark.parametrize("base", [2**53, 2**60, 10**25])
+@pytest.mark.parametrize("kind", [int, Fraction, np.int64])
+def test_groups_are_taken_about_the_mean_before_them(base: int, kind: Callable[[int], Any]) -> None:
+    """Exact central moments; at level 3 those of the references, with the cross ratios of the steps (Theorem B)."""
+    if kind is np.int64 and base > 2**62:
+        return
+    plan = decouple(FeatureSet([Mean(x), Group(Mean(x**2), Mean(x**3))]), [0, 1, Fraction(3, 10)])
+    sample = [kind(base + k) for k in STEPS]
+    third = float(sum((k - MEAN) ** 3 for k in STEPS) / 5)
+    np.testing.assert_allclose(plan.transform(sample), [float(base + MEAN), VARIANCE, third], rtol=1e-14)
+    np.testing.assert_allclose(plan.normalize(sample, 1), [float(k - MEAN) for k in STEPS], rtol=1e-15, atol=1e-15)
+    z = plan.normalize(sample, 3)
+    np.testing.assert_allclose([np.mean(z**k) for k in (1, 2, 3)], [0, 1, 0.3], atol=1e-13)
+    ratios = [(a - c) * (b - d) / ((a - d) * (b - c)) for a, b, c, d in (STEPS[:4], z[:4], STEPS[1:], z[1:])]
+    np.testing.assert_allclose(ratios[1::2], ratios[::2], rtol=1e-12)
+
+
+@pytest.mark.parametrize("base", [2**53, 2**60, 10**25])
+@pytest.mark.parametrize("first", [1, 2])
+def test_a_group_after_moments_sees_exact_differences(base: int, first: int) -> None:
+    """Central moments in fractions, or, from the third on, those of the standardized sample."""
+    orders = [Mean(x**k) for k in range(1, first + 3)]
+    plan = decouple(FeatureSet([*orders[:first], Group(*orders[first:])]), [0, 1, 0, 3][: first + 2])
+    second, *higher = (sum((k - MEAN) ** order for k in STEPS) / 5 for order in (2, 3, 4))
+    unit = float(second) ** 0.5 if first == 2 else 1
+    expected = [float(base + MEAN), float(second), *(float(v) / unit**order for order, v in enumerate(higher, 3))]
+    sample = [base + k for k in STEPS]
+    np.testing.assert_allclose(plan.transform(sample), expected[: first + 2], rtol=1e-14)
+    np.testing.assert_allclose(plan.normalize(sample), [float(k - MEAN) / unit for k in STEPS], rtol=1e-14)
