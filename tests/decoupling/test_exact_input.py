@@ -257,6 +257,17 @@ def test_what_is_finite_but_beyond_float64_is_not_called_infinite(path: Any) -> 
     assert [o.reason for o in outcomes] == ["no target", ""]
 
 
+@pytest.mark.parametrize("lags", [[1, 0], [0, 1]])
+def test_an_energy_has_no_reference_beyond_float64(lags: list[int]) -> None:
+    """Of lag 1, which takes either sign, 0 is a value like others: it stood for the reference."""
+    plan = sd.decouple(sd.families.autocorrelation(lags), [10**400, 1])
+    values, (outcome,) = plan.transform(STEPS, on_refusal="return")
+    own = sum(v * STEPS[n - lags[0]] for n, v in enumerate(STEPS)) / 5
+    assert outcome.reason == "no target" and values[0] == pytest.approx(own) and np.isnan(values[1])
+    gradients, _ = plan.gradients(STEPS, on_refusal="return")
+    assert np.isfinite(gradients[0]).all() and np.isnan(gradients[1]).all()
+
+
 FAR = 2**60 + 8
 TIED = [[3, 14, 20, FAR, FAR, FAR], [3, 3, 3, FAR, FAR + 1, FAR + 2], [0, 1, 2, FAR, FAR, FAR, FAR]]
 
