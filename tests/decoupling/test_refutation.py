@@ -13,12 +13,15 @@ import pytest
 from sympy import Integer, Rational
 
 from symdecouple import verdict_from_json
+from symdecouple.calculus.certificates import Dependence
+from symdecouple.calculus.subject import Subject
 from symdecouple.calculus.witness import Minor
 from symdecouple.decoupling.verdicts.modified import ModifiedSubject
 from symdecouple.decoupling.verdicts.refutation import ModifiedIndependence, ModifiedNonInvolution, decide_modified
 from symdecouple.errors import InvalidInput
+from symdecouple.language.feature import Feature
 from symdecouple.verdict import Certificate, Status, Verdict
-from tests.decoupling.made import differenced_minor, made
+from tests.decoupling.made import M, differenced_minor, made
 
 REFUTED = {"four moments": (4, (3, 4), 5), "skewed": (4, (3, 4), 5), "exponentials": (3, (2, 3), 4),
            "powers and mean": (3, (2, 3), 4), "one root": (2, (1, 2), 3)}
@@ -115,9 +118,22 @@ def test_a_changed_certificate_does_not_verify(name: str) -> None:
         changed(certificate, subject=dataclasses.replace(subject, items=tuple(reversed(subject.items)))),
         changed(certificate, subject=dataclasses.replace(subject, starts=(0,) * len(subject.items))),
     ]
+    n = certificate.n_samples
+    attacks += [changed(c, n0=n0, n_samples=None)  # seen at one size, claimed for every one
+                for c in (certificate, decided(name, REFUTED[name][0]).independence.certificate) for n0 in (n - 1, n)]
     assert certificate.verify()
     for attack in attacks:
         assert attack.verify() is False
+
+
+def test_identities_of_the_features_as_declared_prove_nothing() -> None:
+    """Feature 4 is f_1 + f_2: a relation of gradients that the modified ones, of which the fourth is 0, do not obey."""
+    features = made("four moments").subject(4)
+    subject = dataclasses.replace(features, items=(*features.items[:3], Feature(M[1] + M[2])))
+    about = Subject(subject.items)
+    relation = (Integer(-1), Integer(-1), Integer(0), Integer(1))
+    assert Dependence(about, relation, 5).verify()
+    assert not Dependence(subject, relation, 5).verify()
 
 
 def test_formulas_that_do_not_impose_the_references_are_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -98,6 +98,7 @@ class ModifiedSubject(Subject):
 
     starts: tuple[int, ...]
     values: tuple[Expr, ...]
+    is_of_every_size: ClassVar[bool] = False
 
     @classmethod
     def first(cls, features: FeatureSet, count: int, values: Sequence[Expr | None]) -> ModifiedSubject:
@@ -117,9 +118,17 @@ class ModifiedSubject(Subject):
         """True iff these are the texts of the modified features."""
         return tuple(texts) == self.texts()
 
-    def fields_at(self, numbers: Iterable[int], point: Point) -> dict[int, Column]:
-        """Return N grad of modified features and its Jacobian at a point: steps made anew, roots by iteration."""
-        at = ModifiedPoint(point, self.steps(), self.values, self.sample, by_newton=True)
+    @property
+    def framed(self) -> tuple[Any, ...]:
+        """Nothing: the identities that frames prove would be about the features as declared."""
+        raise UnsupportedExpression("gradients of modified features are known at samples only, by jets")
+
+    def fields_at(self, numbers: Iterable[int], point: Point, steps: Sequence[Step] | None = None) -> dict[int, Column]:
+        """Return N grad of modified features and its Jacobian at a point.
+
+        Without steps they are made anew, and roots differentiated by the other route: that verifies what was found.
+        """
+        at = ModifiedPoint(point, self.steps() if steps is None else steps, self.values, self.sample, steps is None)
         return {k: at.column(self.items[k - 1], self.starts[k - 1]) for k in numbers}
 
     def steps(self) -> list[Step]:
