@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
-from itertools import product
+from itertools import product, zip_longest
 from typing import Any
 
 from sympy import Expr, S
@@ -144,8 +144,7 @@ def _lags(terms: Terms) -> Mapping[Grid, Expr] | None:
             return None
         for (one_lag, p), (two_lag, q) in product(left.items(), right.items()):
             a, b = (() if k is None else k if isinstance(k, tuple) else (k,) for k in (one_lag, two_lag))
-            n = max(len(a), len(b))
-            lag = tuple(s - t for s, t in zip(a or (0,) * n, b or (0,) * n, strict=True))
+            lag = tuple(s - t for s, t in zip_longest(a, b, fillvalue=0))
             total[lag] = total.get(lag, S.Zero) + coefficient * p * q
     return total
 
