@@ -165,11 +165,9 @@ def affine_covariance(features: FeatureSet) -> AffineCovariance | None:
     >>> affine_covariance(FeatureSet([Mean(x), Mean(x**3), Mean(x**2)])) is None
     True
     """
-    if len(features) != 3 or features.kind != "mean" or features.parameters or starts(features)[2] != 2:
-        return None
     made = AffineCovariance(Subject.of(features))
     try:
-        return made if all(check.passed for check in made.hypotheses()) else None
+        return made if starts(features)[2:] == (2,) and all(check.passed for check in made.hypotheses()) else None
     except UnsupportedExpression:
         return None
 
@@ -200,15 +198,16 @@ class AffineCovariance(Claim):
             read = [parse(text, sample=self.subject.sample) for text in texts]
         except SymdecoupleError:
             return False
-        if len(read) != 3 or not all(check.passed for check in AffineCovariance(Subject(tuple(read))).hypotheses()):
-            return False
-        return _brackets_enclosed(read[2], SIZES[0], random.Random(len(texts)), standardize=False).passed
+        return all(check.passed for check in AffineCovariance(Subject(tuple(read))).hypotheses()) and (
+            _brackets_enclosed(read[2], SIZES[0], random.Random(len(texts)), standardize=False).passed)
 
     def reason(self, n_samples: Size | None) -> str:
         return ("whatever feature 3 is, at the standardized sample it is involutive with mean and variance (Theorem D)")
 
     def hypotheses(self) -> Iterable[Check]:
         """Recompute what the theorem assumes, as symbolic identities."""
+        yield Check("three features of averages", [item.kind for item in self.subject.items] == ["mean"] * 3
+                    and not self.subject.parameters and all(isinstance(f, Feature) for f in self.subject.items))
         *pair, third = self.subject.items
         sample = self.subject.sample
         found = [decompose(close(feature.gradient.expr, sample), sample) for feature in pair]
@@ -219,8 +218,6 @@ class AffineCovariance(Claim):
         yield Check("f_3 is smooth", not third.allow_nonsmooth, f"{third}")
 
     def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
-        yield Check("three features of averages", len(self.subject) == 3 and self.subject.kind == "mean"
-                    and not self.subject.parameters and all(isinstance(f, Feature) for f in self.subject.items))
         yield from self.hypotheses()
         for size in SIZES:
             yield _brackets_enclosed(self.subject.items[2], size, rng)

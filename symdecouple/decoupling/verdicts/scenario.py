@@ -27,7 +27,6 @@ from sympy import Expr
 from symdecouple.calculus.closure import InvolutiveClosure, involutive_closure
 from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.independence import check_independence
-from symdecouple.decoupling.verdicts.closures import closure_sentence
 from symdecouple.decoupling.verdicts.decisions import Decisions
 from symdecouple.decoupling.verdicts.modified import (
     AffineCovariance,
@@ -41,6 +40,7 @@ from symdecouple.decoupling.verdicts.modified import (
 from symdecouple.decoupling.verdicts.modified_energies import decide_energies
 from symdecouple.decoupling.verdicts.refutation import decide_modified
 from symdecouple.errors import SymdecoupleError
+from symdecouple.families.exact import ExactTriple
 from symdecouple.families.quadratic import recognize_quadratic
 from symdecouple.families.recognition import family_of
 from symdecouple.flows.steps import Step
@@ -270,13 +270,29 @@ class Verdicts(Tabled):
             return []
         shown = [failing[0], *(end for end in failing[1:] if not self.closures[failing[0]].is_everything
                               and self.closures[end].is_everything)][:2]
-        return [self._closure_sentence(end) for end in shown
+        return [self.closure_sentence(end) for end in shown
                 if end < len(self.features) or not self.closures[end].is_everything]
 
-    def _closure_sentence(self, k: int) -> str:
+    def family(self, k: int) -> ExactTriple | None:
+        """Return the exact family that the closure of S_k is of; None where it is none, or not found."""
         found = self.closures[k]
-        family = family_of(found.fields, self.features, self.budget) if isinstance(found.rank, int) else None
-        return closure_sentence(found, k, family)
+        return family_of(found.fields, self.features, self.budget) if isinstance(found.rank, int) else None
+
+    def closure_sentence(self, k: int) -> str:
+        """Say what is decoupled from the features 1 to k themselves."""
+        closure, which = self.closures[k], f"the closure of S_{k}"
+        if closure.status is not Status.PROVED:
+            return f"{which} is not known ({closure.reason})"
+        if closure.is_everything:
+            return (f"{which} is everything, PROVED: no feature but the constants is decoupled from features 1 to {k} "
+                    "themselves; what is proved of decoupled features holds between these (modified sets)")
+        family = self.family(k)
+        where = "" if family is None else f", that of the exact family of {family.phi}"
+        example = "" if family is None or family.dimension < 3 else (
+            f", the orthokurtosis of {family.phi} among them"
+            + " where no pole of it lies between samples" * bool(family.coordinate.poles))
+        return (f"{which} has rank {closure.rank}{where}, PROVED: N - {closure.rank} independent features are "
+                f"decoupled from features 1 to {k} themselves{example}")
 
     def __repr__(self) -> str:
         return f"Verdicts(original={self.original!r}, modified={self.modified!r})"
