@@ -102,7 +102,8 @@ class ModifiedEnergies(Claim):
                     and len(self.pivots) == _place(subject, forms, len(subject))[1]
                     and all(len(set(some)) == len(some) and all(0 <= n < count for n in some)
                             for some in (self.rows, self.pivots)))
-        at = EnclosedSpectrum(forms, self.grid, subject.values, self.spectrum, self.pivots, World(2 * DIGITS))
+        at = EnclosedSpectrum(FeatureSet(subject.items), self.grid, subject.values, self.spectrum, self.pivots,
+                              World(2 * DIGITS))
         yield Check("references are held by a positive spectrum", bool(at.least.a > 0),
                     f"least power {float(at.least.a):.3g}")
         minor = at.minor(*(_place(subject, forms, k) for k in self.pair), self.rows)
@@ -168,7 +169,7 @@ def _attempt(subject: ModifiedSubject, forms: QuadraticForms, rng: np.random.Gen
         return None
     transform = np.abs(np.fft.fftn(at.values.reshape(grid))) ** 2 / np.prod(grid) ** 2
     spectrum = tuple(Fraction(float(transform[xi])).limit_denominator(_FINEST) for xi, _ in classes_of(grid, forms))
-    exact = EnclosedSpectrum(forms, grid, subject.values, spectrum, None, World(DIGITS))
+    exact = EnclosedSpectrum(FeatureSet(subject.items), grid, subject.values, spectrum, None, World(DIGITS))
     for pair in _pairs(subject, forms) if exact.least.a > 0 else ():
         classes = independent_rows(exact.rows_of(*(_place(subject, forms, k) for k in pair)), exact.world)
         if classes is not None:
