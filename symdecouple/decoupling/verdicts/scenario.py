@@ -49,10 +49,13 @@ from symdecouple.language.feature_set import FeatureSet
 from symdecouple.shown import Shown, Tabled, clipped
 from symdecouple.verdict import Status, Verdict
 
-__all__ = ["BLACK_BOX", "Scenario", "Verdicts", "bounds", "is_settled"]
+__all__ = ["BLACK_BOX", "Scenario", "Verdicts", "answer", "is_settled", "scenario_of"]
 
 HEAD = ("k", "feature", "original S_k", "modified hat S_k")
 BLACK_BOX = "a feature is a black box: it has no expression to decide by"
+ALL_PROVED = "{} and every modified set are proved involutive"
+
+Answer = tuple[Status, str]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -76,22 +79,33 @@ class Scenario(Shown):
         return f"{self.lowest} or better" if self.highest == 4 else f"{self.lowest} or {self.highest}"
 
 
-def bounds(original: Status, modified: Iterable[Status]) -> tuple[int, int]:
-    """Return the lowest and the highest scenario that the answers on the original and all modified sets leave open.
+def scenario_of(original: Answer, modified: Iterable[Answer]) -> Scenario:
+    """Return the scenario that the answers on the original and on all modified sets leave open, and why.
+
+    No modified set is looked at after one that is refuted.
 
     Examples
     --------
-    >>> bounds(Status.PROVED, [Status.PROVED, Status.REFUTED]), bounds(Status.UNDECIDED, [Status.PROVED])
-    ((3, 3), (2, 4))
+    >>> found = scenario_of(answer("S", Status.UNDECIDED, "it is large"), [answer("hat S", Status.PROVED, "")])
+    >>> str(found), found.reason
+    ('2 or better', 'whether S is involutive is not decided (it is large)')
     """
-    if original is Status.REFUTED:
-        return 2, 2
-    lowest, is_open = 2 if original is Status.UNDECIDED else 3, False
-    for answer in modified:
-        if answer is Status.REFUTED:
-            return lowest, 3
-        is_open = is_open or answer is Status.UNDECIDED
-    return (lowest if is_open or lowest == 2 else 4), 4
+    (status, why), open_ = original, list[str]()
+    if status is Status.REFUTED:
+        return Scenario(2, 2, why)
+    lowest, said = (3, []) if status is Status.PROVED else (2, [why])
+    for status, why in modified:
+        if status is Status.REFUTED:
+            return Scenario(lowest, 3, "; ".join([*said, why]))
+        open_ += [why] * (status is not Status.PROVED)
+    said += open_[:1]
+    return Scenario(lowest, 4, "; ".join(said)) if said else Scenario(4, 4, ALL_PROVED.format("the original set"))
+
+
+def answer(name: str, status: Status, why: str) -> Answer:
+    """Return an answer on C2 of a set, with the sentence that says it where it is not proved."""
+    return status, (f"{name} is not involutive: {why}" if status is Status.REFUTED else
+                    f"whether {name} is involutive is not decided ({why})")
 
 
 class Verdicts(Tabled):
@@ -204,36 +218,22 @@ class Verdicts(Tabled):
         One more than the features of the last modified set up to which all are proved involutive with independent
         gradients, and no more than there are; black boxes do not count. Decides what it needs.
         """
-        for end in self._ends[:-1]:
-            if not is_settled(self.modified[end]):
-                return min(end, len(self.features.symbolic))
-        return len(self.features.symbolic)
+        first = next((end for end in self._ends[:-1] if not is_settled(self.modified[end])), len(self.features))
+        return min(first, len(self.features.symbolic))
 
     @property
     def scenario(self) -> Scenario:
         """Which scenario the features are in; decides what it needs."""
         if self.is_black_box:
             return Scenario(1, 1, BLACK_BOX)
-        original = self.original[len(self.features)]
-        lowest, highest = bounds(original.status, (self.modified[end].status for end in self._ends))
-        if highest == 2:
-            return Scenario(2, 2, f"the original set is not involutive: {_short(original)}")
-        said = [f"whether the original set is involutive is not decided ({original.reason})"] if lowest == 2 else []
-        if failing := self._first_modified(Status.REFUTED):
-            said.append(f"the modified set of {failing} features is not involutive: {_short(self.modified[failing])}")
-        elif open_ := self._first_modified(Status.UNDECIDED):
-            said.append(f"whether the modified set of {open_} features is involutive is not decided "
-                        f"({self.modified[open_].reason})")
-        elif lowest == 4:
-            loose = next((end for end in self._ends if not is_settled(self.modified[end])), 0)
-            said.append(f"the original set of {len(self.features)} features and every modified set are proved "
-                        "involutive" + (f", though the gradients of the modified set of {loose} features are not "
-                                        "proved independent" if loose else ""))
-        return Scenario(lowest, highest, "; ".join(said))
-
-    def _first_modified(self, status: Status) -> int:
-        """Return the size of the first modified set with a verdict of this status, 0 if there is none."""
-        return next((end for end in self._ends if self.modified[end].status is status), 0)
+        count = len(self.features)
+        found = scenario_of(_answer("the original set", self.original[count]),
+                            (_answer(f"the modified set of {end} features", self.modified[end]) for end in self._ends))
+        if found.lowest < 4:
+            return found
+        loose = next((end for end in self._ends if not is_settled(self.modified[end])), 0)
+        return Scenario(4, 4, ALL_PROVED.format(f"the original set of {count} features") + (
+            f", though the gradients of the modified set of {loose} features are not proved independent" * bool(loose)))
 
     # --- the table ----------------------------------------------------------------------------------------------
 
@@ -312,6 +312,6 @@ def _cell(verdict: Verdict) -> str:
         ", gradients dependent" if dependent else "")
 
 
-def _short(verdict: Verdict) -> str:
+def _answer(name: str, verdict: Verdict) -> Answer:
     i, j = verdict.failing_pair or (0, 0)
-    return f"[v{i}, v{j}] leaves its span {verdict.scope}"
+    return answer(name, verdict.status, f"[v{i}, v{j}] leaves its span {verdict.scope}" if i else verdict.reason)
