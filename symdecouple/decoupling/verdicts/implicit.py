@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 from sympy import Expr
@@ -48,21 +49,19 @@ class ModifiedPoint:
         self.world: World = point.world
         self.point, self.steps, self.values, self.sample = point, tuple(steps), tuple(values), sample
         self.by_newton = by_newton
-        self._levels = {0: point}
+        self.at_level = cache(self._at_level)
 
-    def at_level(self, k: int) -> Point:
+    def _at_level(self, k: int) -> Point:
         """Return the sample with features 1..k at their references, as functions of the sample given."""
-        if k not in self._levels:
-            found = self._normalized(self.point, k)
-            there = found.moved([Jet(jet.value) for jet in found.jets])
-            for step, value in zip(self.steps[:k], self.values, strict=False):
-                gap = (there.jet(step.feature.expr) + there.jet(value).scaled(-1)).value
-                if gap is None:
-                    raise Irrational
-                if not self.world.is_zero(gap):
-                    raise OutsideDomain
-            self._levels[k] = found
-        return self._levels[k]
+        found = self._normalized(self.point, k)
+        there = found.moved([Jet(jet.value) for jet in found.jets])
+        for step, value in zip(self.steps[:k], self.values, strict=False):
+            gap = (there.jet(step.feature.expr) + there.jet(value).scaled(-1)).value
+            if gap is None:
+                raise Irrational
+            if not self.world.is_zero(gap):
+                raise OutsideDomain
+        return found
 
     def column(self, feature: Feature, level: int) -> Column:
         """Return N grad (f o N_level), and its Jacobian."""

@@ -29,7 +29,6 @@ from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.independence import check_independence
 from symdecouple.decoupling.verdicts.decisions import Decisions
 from symdecouple.decoupling.verdicts.modified import (
-    AffineCovariance,
     ModifiedSubject,
     affine_covariance,
     first_features,
@@ -154,8 +153,11 @@ class Verdicts(Tabled):
             return self._undecided(k, str(error))
 
     def _decided(self, k: int, clock: Budget) -> Verdict:
+        start = time.perf_counter()
         if (covariance := affine_covariance(first_features(self.features, k))) is not None:
-            return self._by_covariance(covariance, k, clock)
+            c1 = self._independence(k, clock)
+            return Verdict("C2", Status.PROVED, c1.subject, certificate=covariance, independence=c1,
+                           seconds=time.perf_counter() - start)
         if obstacle := self.obstacle(k):
             are_known = None not in self.values[: self._starts[k - 1]]
             found = decide_energies(self._subject(k)) if are_known else None
@@ -164,22 +166,17 @@ class Verdicts(Tabled):
             return check_frobenius(hats, budget=clock.remaining)
         return decide_modified(self._subject(k), self.steps, budget=clock.remaining)
 
-    def _by_covariance(self, covariance: AffineCovariance, k: int, clock: Budget) -> Verdict:
-        """Return the verdict of Theorem D, with what can be said about C1."""
-        start, texts = time.perf_counter(), texts_of(tuple(self.features)[:k], self._starts)
+    def _independence(self, k: int, clock: Budget) -> Verdict:
+        """Return what can be said about C1 of a modified set."""
         obstacle = self.obstacle(k)
-        independence = Verdict("C1", Status.UNDECIDED, texts, reason=obstacle)
         try:
-            if not obstacle and (hats := modified_features(self.features, self.steps, k)) is not None:
-                texts = tuple(map(str, hats))
-                independence = check_independence(hats, budget=clock.remaining)
-            if not obstacle and independence.status is Status.UNDECIDED:
+            hats = None if obstacle else modified_features(self.features, self.steps, k)
+            found = None if hats is None else check_independence(hats, budget=clock.remaining)
+            if not obstacle and (found is None or found.status is Status.UNDECIDED):
                 found = decide_modified(self._subject(k), self.steps, budget=clock.remaining).independence
-                independence = independence if found is None else found
         except SymdecoupleError as error:
-            independence = Verdict("C1", Status.UNDECIDED, texts, reason=str(error))
-        return Verdict("C2", Status.PROVED, texts, certificate=covariance, independence=independence,
-                       seconds=time.perf_counter() - start)
+            found, obstacle = None, str(error)
+        return self._undecided(k, obstacle, "C1") if found is None else found
 
     def obstacle(self, k: int) -> str:
         """Say why the modified features 1..k are not known along flows; return nothing where they are."""
@@ -201,8 +198,8 @@ class Verdicts(Tabled):
     def _subject(self, k: int) -> ModifiedSubject:
         return ModifiedSubject.first(self.features, k, self.values)
 
-    def _undecided(self, k: int, reason: str) -> Verdict:
-        return Verdict("C2", Status.UNDECIDED, texts_of(tuple(self.features)[:k], self._starts), reason=reason)
+    def _undecided(self, k: int, reason: str, question: str = "C2") -> Verdict:
+        return Verdict(question, Status.UNDECIDED, texts_of(tuple(self.features)[:k], self._starts), reason=reason)
 
     # --- what they amount to ------------------------------------------------------------------------------------
 

@@ -94,14 +94,12 @@ class EnclosedSpectrum:
 
     def _goals(self, references: Sequence[Expr]) -> list[Any]:
         """What the sums over the classes are at the references of quadratic features."""
-        values = [self._impulse.value(v) for v in references]
-        squared: list[Any] = [0] * len(values)
-        if self.forms.mean is not None and values:
-            slope, shift = map(self._impulse.value, self.forms.mean)
-            mean = (values.pop(0) - shift) / slope
-            squared = [row[0] * mean**2 for row in self._weights_at([(0,) * len(self.grid)])]
-        return [v - self._impulse.value(c) - s
-                for v, c, s in zip(values, self.forms.constants, squared, strict=False)]
+        value = self._impulse.value
+        goals = [(value(v) - value(c)) / value(a) for v, (a, c) in zip(references, self.forms.scales, strict=False)]
+        if self.forms.mean is None or not goals:
+            return goals
+        mean, at_zero = goals[0], self._weights_at([(0,) * len(self.grid)])
+        return [goal - row[0] * mean**2 for goal, row in zip(goals[1:], at_zero, strict=False)]
 
     def _weights_at(self, frequencies: Sequence[Grid]) -> list[list[Any]]:
         """Return w = sum_n v_n cos(2 pi n xi/N)/2, where v is the field of a feature at the unit impulse."""
