@@ -52,7 +52,9 @@ _FINEST = 10**6  # denominators of the spectrum
 def decide_energies(subject: ModifiedSubject) -> Verdict | None:
     """Refute C2 of the modified sets of quadratic features at one size; None where nothing is found."""
     start, forms, rng = time.perf_counter(), _forms(subject), np.random.default_rng(SEED)
-    for _ in range(0 if forms is None or not _pairs(subject, forms) else TRIES):
+    if forms is None:
+        return None
+    for _ in range(TRIES if _pairs(subject, forms) else 0):
         with suppress(Irrational, OutsideDomain, UnsupportedExpression, ZeroDivisionError):
             if (found := _attempt(subject, forms, rng)) is not None:
                 independence = Verdict("C1", Status.UNDECIDED, subject.texts(), reason="not asked: C2 is refuted")
@@ -106,7 +108,8 @@ class ModifiedEnergies(Claim):
                               World(2 * DIGITS))
         yield Check("references are held by a positive spectrum", bool(at.least.a > 0),
                     f"least power {float(at.least.a):.3g}")
-        minor = at.minor(*(_place(subject, forms, k) for k in self.pair), self.rows)
+        one, two = (_place(subject, forms, k) for k in self.pair)
+        minor = at.minor(one, two, self.rows)
         yield Check("minor", not (minor.a <= 0 <= minor.b), f"in [{float(minor.a):.6g}, {float(minor.b):.6g}]")
 
     def reason(self, n_samples: Size | None) -> str:

@@ -61,8 +61,8 @@ def decide_modified(subject: ModifiedSubject, steps: Sequence[Step], *, budget: 
                     break
     except SymdecoupleError as error:
         reason = str(error)
-    proof = c1 and ModifiedIndependence(subject, c1, None, len(c1.sample))
-    failing = c2 and ModifiedNonInvolution(subject, c2.pair or (0, 0), c2, None, len(c2.sample))
+    proof = None if c1 is None else ModifiedIndependence(subject, c1, None, len(c1.sample))
+    failing = None if c2 is None else ModifiedNonInvolution(subject, c2.pair or (0, 0), c2, None, len(c2.sample))
     independence = Verdict("C1", Status.PROVED if proof else Status.UNDECIDED, texts, certificate=proof, reason=reason)
     return Verdict("C2", Status.REFUTED if failing else Status.UNDECIDED, texts, certificate=failing, reason=reason,
                    independence=independence, seconds=time.perf_counter() - start)
