@@ -20,8 +20,11 @@ from symdecouple.decoupling.verdicts.modified import ModifiedSubject
 from symdecouple.decoupling.verdicts.refutation import ModifiedIndependence, ModifiedNonInvolution, decide_modified
 from symdecouple.errors import InvalidInput
 from symdecouple.language.feature import Feature
+from symdecouple.language.filters import shift
+from symdecouple.language.mean import Mean
+from symdecouple.language.sample import x
 from symdecouple.verdict import Certificate, Status, Verdict
-from tests.decoupling.made import M, differenced_minor, made
+from tests.decoupling.made import M, differenced_minor, made, made_of
 
 REFUTED = {"four moments": (4, (3, 4), 5), "skewed": (4, (3, 4), 5), "exponentials": (3, (2, 3), 4),
            "powers and mean": (3, (2, 3), 4), "one root": (2, (1, 2), 3)}
@@ -124,6 +127,14 @@ def test_a_changed_certificate_does_not_verify(name: str) -> None:
     assert certificate.verify()
     for attack in attacks:
         assert attack.verify() is False
+
+
+def test_one_size_is_not_every_size_where_filters_occur() -> None:
+    """Levels bring averages into the minor that the features as declared do not have: N0 = 4 is that of these."""
+    given = made_of([M[1], Mean(x * shift(1)(x))], [0, None])
+    c1: Any = decide_modified(given.subject(2), given.steps).independence
+    assert c1.certificate.verify()
+    assert not any(changed(c1.certificate, n0=n0, n_samples=None).verify() for n0 in (3, 4, 5))
 
 
 def test_identities_of_the_features_as_declared_prove_nothing() -> None:

@@ -65,10 +65,9 @@ class EnclosedSpectrum:
                                        for row in self.weights[: len(goals)]], world) or range(len(goals))
         self.pivots = tuple(pivots)
         known = [n for n in range(len(classes)) if n not in pivots]
-        rest = [goal - sum((w[n] * self.counts[n] * self.powers[n] for n in known), world.iv.mpf(0))
-                for goal, w in zip(goals, self.weights, strict=False)]
-        equations = [[w[n] * self.counts[n] for n in pivots] for w in self.weights[: len(goals)]]
-        for n, power in zip(pivots, _solved(equations, rest, world), strict=True):
+        shares = [[w * count for w, count in zip(row, self.counts, strict=True)] for row in self.weights[: len(goals)]]
+        rest = [goal - sum(row[n] * self.powers[n] for n in known) for goal, row in zip(goals, shares, strict=True)]
+        for n, power in zip(pivots, _solved([[row[n] for n in pivots] for row in shares], rest, world), strict=True):
             self.powers[n] = power
         self.least = min(self.powers, key=lambda p: p.a)  # the least power, by the lower end of its interval
         self.apart = cache(self._apart)
