@@ -10,7 +10,7 @@ from typing import Any
 
 import mpmath
 import pytest
-from sympy import Integer, Rational
+from sympy import Integer, Rational, cosh, log
 
 from symdecouple import verdict_from_json
 from symdecouple.calculus.certificates import Dependence
@@ -68,6 +68,12 @@ def test_the_orthokurtosis_is_refuted_exactly() -> None:
     sample = sorted(witness.sample)
     assert witness.digits is None and witness.minor.low == witness.minor.high
     assert sum(sample) == 0 and sum(v**3 for v in sample) == 0 and sum(v**2 for v in sample) == 4 * len(sample)
+
+
+def test_levels_are_rational_at_the_first_samples_where_the_last_feature_is_not() -> None:
+    given = made_of([*M[1:4], Mean(log(cosh(x)))], [0, 1, 0, None])
+    witness = decide_modified(given.subject(4), given.steps).witness
+    assert sorted(witness.sample) == [-3, -1, 0, 1, 3] and witness.digits == 30  # deviation 2, skewness 0
 
 
 def test_nothing_is_refuted_where_the_set_is_involutive() -> None:

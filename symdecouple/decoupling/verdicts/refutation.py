@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, combinations, islice
@@ -23,9 +24,9 @@ from sympy import oo
 
 from symdecouple.calculus.certificates import Independence, NonInvolution
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
-from symdecouple.calculus.jets import Point
+from symdecouple.calculus.jets import Jet, Point
 from symdecouple.calculus.witness import Witness, draws, independent_at
-from symdecouple.decoupling.verdicts.implicit import Column
+from symdecouple.decoupling.verdicts.implicit import Column, ModifiedPoint
 from symdecouple.decoupling.verdicts.modified import ModifiedSubject
 from symdecouple.errors import SymdecoupleError
 from symdecouple.flows.steps import Step
@@ -38,9 +39,6 @@ SEED = 20261  # any, but always the same
 TRIES = 6  # samples of a kind: what holds at one holds at almost all
 DIGITS = (None, 30, 90)  # exact numbers first, then enclosures
 LARGEST_SYMMETRIC = 9  # of the integers in symmetric samples: 126 choices of four or five
-
-Look = tuple[dict[int, Column], Point, Sequence[Fraction]]
-
 
 def decide_modified(subject: ModifiedSubject, steps: Sequence[Step], *, budget: float = 30.0) -> Verdict:
     """Try to refute C2 of the modified features at samples of a few sizes, and to prove their C1 on the way.
@@ -68,33 +66,32 @@ def decide_modified(subject: ModifiedSubject, steps: Sequence[Step], *, budget: 
                    independence=independence, seconds=time.perf_counter() - start)
 
 
-def _looks(subject: ModifiedSubject, steps: Sequence[Step]) -> Iterator[Look]:
-    """Yield looks at samples that reach all levels: first at small symmetric ones where these are rational."""
+def _looks(subject: ModifiedSubject, steps: Sequence[Step]
+           ) -> Iterator[tuple[dict[int, Column], Point, Sequence[Fraction]]]:
+    """Yield samples that reach all levels, the fields of the features there, and the point that they are taken at."""
     for n in (len(subject) + 1, len(subject) + 2):
-        symmetric = _symmetric(n) if subject.sample.interval == (-oo, oo) else ()
-        exact = (_look(subject, steps, sample, DIGITS[:1]) for sample in symmetric)
-        drawn = (_look(subject, steps, sample, DIGITS) for sample, _ in draws(subject, n, random.Random(SEED), TRIES))
-        yield from filter(None, chain(islice(filter(None, exact), TRIES), drawn))
+        drawn = (sample for sample, _ in draws(subject, n, random.Random(SEED), TRIES))
+        for sample in chain(islice(_rational_candidates(subject, steps, n), TRIES), drawn):
+            for digits in DIGITS:
+                point = Point(sample, {}, World(digits))
+                try:
+                    yield subject.fields_at(range(1, len(subject) + 1), point, steps), point, sample
+                except Irrational:
+                    continue
+                except OutsideDomain:
+                    pass
+                break
 
 
-def _look(subject: ModifiedSubject, steps: Sequence[Step], sample: Sequence[Fraction], digits: Iterable[int | None]
-          ) -> Look | None:
-    """Return the fields of the features at a sample, its point and the sample; None where it does not reach a level."""
-    for precision in digits:
-        point = Point(sample, {}, World(precision))
-        try:
-            return subject.fields_at(range(1, len(subject) + 1), point, steps), point, sample
-        except Irrational:
-            continue
-        except OutsideDomain:
-            break
-    return None
-
-
-def _symmetric(n: int) -> Iterator[list[Fraction]]:
-    """Yield small symmetric samples: odd features are at zero there already."""
-    for half in combinations(range(1, LARGEST_SYMMETRIC + 1), n // 2):
-        yield [Fraction(sign * v) for v in half for sign in (-1, 1)] + [Fraction(0)] * (n % 2)
+def _rational_candidates(subject: ModifiedSubject, steps: Sequence[Step], n: int) -> Iterator[Sequence[Fraction]]:
+    """Yield small symmetric samples at which all levels are rational; odd features are at zero there already."""
+    largest = LARGEST_SYMMETRIC if subject.sample.interval == (-oo, oo) else 0
+    for half in combinations(range(1, largest + 1), n // 2):
+        sample = [Fraction(sign * v) for v in half for sign in (-1, 1)] + [Fraction(0)] * (n % 2)
+        fixed = Point((), {}, World()).moved([Jet(v) for v in sample])
+        with suppress(Irrational, OutsideDomain):
+            ModifiedPoint(fixed, steps, subject.values, subject.sample).at_level(max(subject.starts))
+            yield sample
 
 
 def _witness(fields: Mapping[int, Column], pair: tuple[int, int] | None, point: Point, sample: Sequence[Fraction]
