@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import Any, ClassVar
 
 from sympy import Expr, Symbol, nan, zoo
 from sympy.core.function import UndefinedFunction
@@ -45,6 +45,8 @@ class Subject:
     """The `Cell` that the samples are restricted to, for items with kinks; None for all samples."""
     forms: tuple[OneForm, ...] = dataclasses.field(default=(), kw_only=True)
     """The 1-forms whose kernel the items span, where the set was given by forms."""
+    is_of_every_size: ClassVar[bool] = True
+    """Whether a claim may be about every sample size at once, where there are no coordinates."""
 
     @classmethod
     def of(cls, value: Any) -> Subject:

@@ -10,15 +10,21 @@ from typing import Any
 
 import mpmath
 import pytest
-from sympy import Integer, Rational
+from sympy import Integer, Rational, cosh, log
 
 from symdecouple import verdict_from_json
+from symdecouple.calculus.certificates import Dependence
+from symdecouple.calculus.subject import Subject
 from symdecouple.calculus.witness import Minor
 from symdecouple.decoupling.verdicts.modified import ModifiedSubject
 from symdecouple.decoupling.verdicts.refutation import ModifiedIndependence, ModifiedNonInvolution, decide_modified
 from symdecouple.errors import InvalidInput
+from symdecouple.language.feature import Feature
+from symdecouple.language.filters import shift
+from symdecouple.language.mean import Mean
+from symdecouple.language.sample import x
 from symdecouple.verdict import Certificate, Status, Verdict
-from tests.decoupling.made import differenced_minor, made
+from tests.decoupling.made import M, differenced_minor, made, made_of
 
 REFUTED = {"four moments": (4, (3, 4), 5), "skewed": (4, (3, 4), 5), "exponentials": (3, (2, 3), 4),
            "powers and mean": (3, (2, 3), 4), "one root": (2, (1, 2), 3)}
@@ -62,6 +68,12 @@ def test_the_orthokurtosis_is_refuted_exactly() -> None:
     sample = sorted(witness.sample)
     assert witness.digits is None and witness.minor.low == witness.minor.high
     assert sum(sample) == 0 and sum(v**3 for v in sample) == 0 and sum(v**2 for v in sample) == 4 * len(sample)
+
+
+def test_levels_are_rational_at_the_first_samples_where_the_last_feature_is_not() -> None:
+    given = made_of([*M[1:4], Mean(log(cosh(x)))], [0, 1, 0, None])
+    witness = decide_modified(given.subject(4), given.steps).witness
+    assert sorted(witness.sample) == [-3, -1, 0, 1, 3] and witness.digits == 30  # deviation 2, skewness 0
 
 
 def test_nothing_is_refuted_where_the_set_is_involutive() -> None:
@@ -115,9 +127,30 @@ def test_a_changed_certificate_does_not_verify(name: str) -> None:
         changed(certificate, subject=dataclasses.replace(subject, items=tuple(reversed(subject.items)))),
         changed(certificate, subject=dataclasses.replace(subject, starts=(0,) * len(subject.items))),
     ]
+    n = certificate.n_samples
+    attacks += [changed(c, n0=n0, n_samples=None)  # seen at one size, claimed for every one
+                for c in (certificate, decided(name, REFUTED[name][0]).independence.certificate) for n0 in (n - 1, n)]
     assert certificate.verify()
     for attack in attacks:
         assert attack.verify() is False
+
+
+def test_one_size_is_not_every_size_where_filters_occur() -> None:
+    """Levels bring averages into the minor that the features as declared do not have: N0 = 4 is that of these."""
+    given = made_of([M[1], Mean(x * shift(1)(x))], [0, None])
+    c1: Any = decide_modified(given.subject(2), given.steps).independence
+    assert c1.certificate.verify()
+    assert not any(changed(c1.certificate, n0=n0, n_samples=None).verify() for n0 in (3, 4, 5))
+
+
+def test_identities_of_the_features_as_declared_prove_nothing() -> None:
+    """Feature 4 is f_1 + f_2: a relation of gradients that the modified ones, of which the fourth is 0, do not obey."""
+    features = made("four moments").subject(4)
+    subject = dataclasses.replace(features, items=(*features.items[:3], Feature(M[1] + M[2])))
+    about = Subject(subject.items)
+    relation = (Integer(-1), Integer(-1), Integer(0), Integer(1))
+    assert Dependence(about, relation, 5).verify()
+    assert not Dependence(subject, relation, 5).verify()
 
 
 def test_formulas_that_do_not_impose_the_references_are_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,7 +42,7 @@ def enclosed(features: FeatureSet, grid: tuple[int, ...], references: list[Expr]
     forms = recognize_quadratic(features)
     rng = np.random.default_rng(seed)
     powers = [Fraction(int(p), 1000) for p in rng.integers(1, 100, len(classes_of(grid, forms)))]
-    return EnclosedSpectrum(forms, grid, references, powers, pivots, World(digits))
+    return EnclosedSpectrum(features, grid, references, powers, pivots, World(digits))
 
 
 def a_sample(found: EnclosedSpectrum, mean: float) -> np.ndarray:

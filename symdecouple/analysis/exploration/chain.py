@@ -7,7 +7,7 @@ from typing import Any
 
 from symdecouple.analysis.exploration.orders import ModifiedSet, OrderTree
 from symdecouple.analysis.exploration.sets import ExploredSet, Numbers
-from symdecouple.decoupling.verdicts.scenario import BLACK_BOX, Scenario, bounds
+from symdecouple.decoupling.verdicts.scenario import BLACK_BOX, Scenario, answer, scenario_of
 from symdecouple.shown import Shown
 from symdecouple.verdict import Status
 
@@ -122,28 +122,13 @@ def _scenario(tree: OrderTree, numbers: Numbers, original: ExploredSet | None) -
         return Scenario(1, 1, BLACK_BOX)
     if tree.table.is_dependent(numbers):
         return None
-    status = Status.UNDECIDED if original is None else original.c2
-    lowest, highest = bounds(status, tree.statuses(numbers))
-    if highest == 2 and original is not None:
-        return Scenario(2, 2, f"the original set is not involutive: {original.why} {original.scope}")
-    said = []
-    if lowest == 2:
-        why = "it was not asked for" if original is None else original.why
-        said.append(f"whether the original set is involutive is not decided ({why})")
-    answers = tree.along(numbers)
-    failing = next((a for a in answers if a.status is Status.REFUTED), None)
-    if failing is not None:
-        said.append(f"the modified set of {listed(failing.numbers)} is not involutive: {failing.why}")
-    elif highest == 4 and lowest < 4:
-        open_ = next((a for a in answers if a.status is Status.UNDECIDED), None)
-        if open_ is not None:
-            said.append(f"whether the modified set of {listed(open_.numbers)} is involutive is not decided "
-                        f"({open_.why})")
-        elif len(answers) < tree.levels(numbers):
-            said.append("not every modified set was asked for")
-    else:
-        said.append("the original set and every modified set are proved involutive")
-    return Scenario(lowest, highest, "; ".join(said))
+    answers = [answer(f"the modified set of {listed(a.numbers)}", a.status, a.why) for a in tree.along(numbers)]
+    if len(answers) < tree.levels(numbers):  # what is not asked for is left open
+        answers.append((Status.UNDECIDED, "not every modified set was asked for"))
+    if original is None:
+        return scenario_of(answer("the original set", Status.UNDECIDED, "it was not asked for"), answers)
+    why = f"{original.why} {original.scope}" if original.c2 is Status.REFUTED else original.why
+    return scenario_of(answer("the original set", original.c2, why), answers)
 
 
 def listed(numbers: Numbers) -> str:

@@ -222,13 +222,6 @@ class OrderTree:
                 return done
         return done
 
-    def statuses(self, numbers: Sequence[int]) -> tuple[Status, ...]:
-        """Return the answers along an order; where it was closed or not asked, the last one says what is left."""
-        found = [answer.status for answer in self.along(numbers)]
-        if len(found) < self.levels(numbers) and Status.REFUTED not in found:
-            found.append(Status.UNDECIDED)
-        return tuple(found)
-
     def orders(self, numbers: Numbers) -> Iterator[tuple[Numbers, int]]:
         """Yield orders of a set, one for all that share their answers, and how many these are."""
         yield from self._orders((), tuple(item for item in self.table.items if item[0] in numbers))

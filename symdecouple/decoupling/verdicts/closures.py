@@ -17,35 +17,17 @@ from typing import Any
 from sympy import Expr
 
 from symdecouple.calculus.bracket import as_field
-from symdecouple.calculus.closure import InvolutiveClosure, involutive_closure
 from symdecouple.calculus.field import VectorField
-from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.independence import check_independence
 from symdecouple.decoupling.reference import Reference, reference_values
-from symdecouple.decoupling.verdicts.modified import first_features
+from symdecouple.decoupling.verdicts.scenario import Verdicts
 from symdecouple.errors import InvalidInput, NoClosedForm, SymdecoupleError
 from symdecouple.families.exact import ExactTriple
-from symdecouple.families.recognition import family_of
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet, in_groups
 from symdecouple.verdict import Status
 
-__all__ = ["closure_sentence", "filled_set", "filled_with_values"]
-
-
-def closure_sentence(closure: InvolutiveClosure, k: int, family: ExactTriple | None) -> str:
-    """Say what is decoupled from the features 1 to k themselves."""
-    which = f"the closure of S_{k}"
-    if closure.status is not Status.PROVED:
-        return f"{which} is not known ({closure.reason})"
-    if closure.is_everything:
-        return (f"{which} is everything, PROVED: no feature but the constants is decoupled from features 1 to {k} "
-                "themselves; what is proved of decoupled features holds between these (modified sets)")
-    where = "" if family is None else f", that of the exact family of {family.phi}"
-    example = "" if family is None or family.dimension < 3 else f", the orthokurtosis of {family.phi} among them" + (
-        " where no pole of it lies between samples" if family.coordinate.poles else "")
-    return (f"{which} has rank {closure.rank}{where}, PROVED: N - {closure.rank} independent features are decoupled "
-            f"from features 1 to {k} themselves{example}")
+__all__ = ["filled_set", "filled_with_values"]
 
 
 def filled_set(features: FeatureSet, budget: float) -> tuple[FeatureSet, tuple[Feature, ...]]:
@@ -56,18 +38,23 @@ def filled_set(features: FeatureSet, budget: float) -> tuple[FeatureSet, tuple[F
     """
     if features.coordinates or not features.symbolic:
         raise NoClosedForm(f"closures are filled up with averages, got features of kind {features.kind!r}")
-    k = _first_failing(features, budget)
-    if k == 0:
-        return features, ()
-    closure = involutive_closure(first_features(features, k), budget=budget)
-    family = None if not isinstance(closure.rank, int) else family_of(closure.fields, features, budget)
-    if family is None:
-        raise NoClosedForm(closure_sentence(closure, k, None))
-    if _is_periodic(tuple(features)[:k], family):
-        raise NoClosedForm(f"{closure_sentence(closure, k, family)}; but the mean angle, which would fill it up, is no "
-                           "function on the circle: take the invariants of stats.circular_shape, as features "
-                           "families.circular_features()")
-    return _filled(features, family)
+    verdicts = Verdicts(features, (), (), budget=budget)
+    for end in [group[-1] + 1 for group in features.groups][:-1]:
+        if end > len(features.symbolic):  # a black box: nothing is known of it, nor of what comes after
+            break
+        verdict = verdicts.original[end]
+        if verdict.status is Status.REFUTED:
+            family = verdicts.family(end)
+            if family is None:
+                raise NoClosedForm(verdicts.closure_sentence(end))
+            if _is_periodic(tuple(features)[:end], family):
+                raise NoClosedForm(f"{verdicts.closure_sentence(end)}; but the mean angle, which would fill it up, is "
+                                   "no function on the circle: take the invariants of stats.circular_shape, as "
+                                   "features families.circular_features()")
+            return _filled(features, family)
+        if verdict.status is not Status.PROVED:
+            raise NoClosedForm(f"whether features 1 to {end} are involutive is not decided: {verdict.reason}")
+    return features, ()
 
 
 def filled_with_values(features: FeatureSet, reference: Any, budget: float
@@ -80,19 +67,6 @@ def filled_with_values(features: FeatureSet, reference: Any, budget: float
     values = {**dict(zip(added, reference_values(FeatureSet(added), "gaussian") if added else (), strict=True)),
               **dict(zip(features, reference_values(features, reference), strict=True))}
     return filled, added, tuple(values[f] for f in filled)
-
-
-def _first_failing(features: FeatureSet, budget: float) -> int:
-    """Return the size of the smallest leading set, before the last group, that is not involutive; 0 if all are."""
-    for end in [group[-1] + 1 for group in features.groups][:-1]:
-        if end > len(features.symbolic):  # a black box: nothing is known of it, nor of what comes after
-            return 0
-        verdict = check_frobenius(first_features(features, end), budget=budget)
-        if verdict.status is Status.REFUTED:
-            return end
-        if verdict.status is not Status.PROVED:
-            raise NoClosedForm(f"whether features 1 to {end} are involutive is not decided: {verdict.reason}")
-    return 0
 
 
 def _filled(features: FeatureSet, family: ExactTriple) -> tuple[FeatureSet, tuple[Feature, ...]]:

@@ -17,7 +17,9 @@ first root on the way, is shown as well where the levels before are explicit.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 from sympy import Expr
@@ -32,8 +34,7 @@ from symdecouple.language.sample import Sample
 
 __all__ = ["Column", "ModifiedPoint"]
 
-MAX_STEPS = 60  # of Newton's method, which doubles the digits once it is near
-MAX_HALVINGS = 40  # of one of its steps: shorter ones do not leave the place
+MAX_TRIALS = 200  # of Newton's method, half of each step among them: it doubles the digits once it is near
 MAX_DEPTH = 12  # 4096 parts of a path: some seconds
 
 Column = tuple[list[Any], list[dict[int, Any]]]
@@ -48,21 +49,19 @@ class ModifiedPoint:
         self.world: World = point.world
         self.point, self.steps, self.values, self.sample = point, tuple(steps), tuple(values), sample
         self.by_newton = by_newton
-        self._levels = {0: point}
+        self.at_level = cache(self._at_level)
 
-    def at_level(self, k: int) -> Point:
+    def _at_level(self, k: int) -> Point:
         """Return the sample with features 1..k at their references, as functions of the sample given."""
-        if k not in self._levels:
-            found = self._normalized(self.point, k)
-            there = found.moved([Jet(jet.value) for jet in found.jets])
-            for step, value in zip(self.steps[:k], self.values, strict=False):
-                gap = (there.jet(step.feature.expr) + there.jet(value).scaled(-1)).value
-                if gap is None:
-                    raise Irrational
-                if not self.world.is_zero(gap):
-                    raise OutsideDomain
-            self._levels[k] = found
-        return self._levels[k]
+        found = self._normalized(self.point, k)
+        there = found.moved([Jet(jet.value) for jet in found.jets])
+        for step, value in zip(self.steps[:k], self.values, strict=False):
+            gap = (there.jet(step.feature.expr) + there.jet(value).scaled(-1)).value
+            if gap is None:
+                raise Irrational
+            if not self.world.is_zero(gap):
+                raise OutsideDomain
+        return found
 
     def column(self, feature: Feature, level: int) -> Column:
         """Return N grad (f o N_level), and its Jacobian."""
@@ -104,9 +103,9 @@ class ModifiedPoint:
 
     def _implicit(self, y: Point, k: int, root: Any) -> Jet:
         """Return t by the implicit function theorem: G_i + G_t t_i = 0, and this differentiated once more."""
-        own = self._index(k)
+        own, zero = self.point.size + k, self.world.number(Fraction(0))
         gap = self._gap(y, k, self._variable(k, root))
-        slope, zero = gap.grad.pop(own), self.world.number(Fraction(0))
+        slope = gap.grad.pop(own)
         first = {i: -g / slope for i, g in gap.grad.items()}
         mixed = {i: gap.hess.get((min(i, own), max(i, own)), zero) for i in [*first, own]}
         second: dict[tuple[int, int], Any] = {}
@@ -126,28 +125,26 @@ class ModifiedPoint:
             t.value = root
         return t
 
-    def _index(self, k: int) -> int:
-        """The variable that stands for the time of level k, after all coordinates."""
-        return self.point.size + k
-
     def _variable(self, k: int, value: Any) -> Jet:
-        return Jet(value, {self._index(k): self.world.number(Fraction(1))})
+        """Return the time of level k as a variable of its own, after all coordinates."""
+        return Jet(value, {self.point.size + k: self.world.number(Fraction(1))})
 
     # --- the flow parameter as a number -------------------------------------------------------------------------
 
     def _slope(self, y: Point, k: int, t: Any) -> tuple[Any, Any]:
-        """Return G and G_t at a time."""
+        """Return G and G_t at a time, or at all times of an interval, on which G is then monotone."""
         gap = self._gap(y, k, self._variable(k, t))
+        slope = gap.grad.get(self.point.size + k, self.world.number(Fraction(0)))
         if gap.value is None:
             raise Irrational
-        return gap.value, gap.grad.get(self._index(k), self.world.number(Fraction(0)))
+        if self.world.is_zero(slope):
+            raise OutsideDomain if self.world.iv is None else Irrational
+        return gap.value, slope
 
     def _root(self, y: Point, k: int) -> Any:
         """Return zero where it is the root exactly, else an interval in which there is one, and one only."""
         zero = self.world.number(Fraction(0))
-        value, slope = self._slope(y, k, zero)
-        if self.world.is_zero(slope):
-            raise OutsideDomain
+        value, _ = self._slope(y, k, zero)
         if self.world.iv is None:
             if value != 0:
                 raise Irrational
@@ -159,39 +156,26 @@ class ModifiedPoint:
     def _approximated(self, y: Point, k: int) -> Any:
         """Return the root to about the working precision: Newton's method, steps halved until the residual falls."""
         y = y.moved([Jet(jet.value.mid) for jet in y.jets])
-        t = self.world.number(Fraction(0))
-        value, slope = self._slope(y, k, t)
-        for _ in range(MAX_STEPS):
-            if self.world.is_zero(value):
-                return t
-            steps = () if self.world.is_zero(slope) else (value / slope / 2**n for n in range(MAX_HALVINGS))
-            tried = filter(None, (self._tried(y, k, (t - step).mid) for step in steps))
-            found = next((one for one in tried if upper_bound(one[1].mid) < upper_bound(value.mid)), None)
-            if found is None:
-                break
-            t, value, slope = found
+        t = step = self.world.number(Fraction(0))
+        least = self.world.iv.inf
+        for _ in range(MAX_TRIALS):
+            tried, step = (t - step).mid, step / 2  # which is tried next, unless this one is taken
+            with suppress(OutsideDomain, Irrational):
+                self._check_flow(y, k, tried * self.world.iv.mpf([0, 1]))
+                value, slope = self._slope(y, k, tried)
+                if self.world.is_zero(value):
+                    return tried
+                if upper_bound(value.mid) < least:
+                    t, least, step = tried, upper_bound(value.mid), value / slope
         raise OutsideDomain
-
-    def _tried(self, y: Point, k: int, t: Any) -> tuple[Any, Any, Any] | None:
-        """Return a time with G and G_t; None where a flow does not exist so long."""
-        try:
-            self._check_flow(y, k, self._hull(t))
-            return t, *self._slope(y, k, t)
-        except (OutsideDomain, Irrational, ZeroDivisionError):
-            return None
 
     def _enclosed(self, y: Point, k: int, t: Any) -> Any:
         """Return the interval Newton image of a neighbourhood of t that it lies inside: one root is there."""
         value, slope = self._slope(y, k, t)
-        if self.world.is_zero(slope):
-            raise OutsideDomain
         radius = 4 * upper_bound(value / slope)
         for _ in range(4):
             box = t + self.world.iv.mpf([-radius, radius])
-            slope = self._slope(y, k, box)[1]
-            if self.world.is_zero(slope):
-                break
-            image = t - value / slope
+            image = t - value / self._slope(y, k, box)[1]
             if box.a <= image.a and image.b <= box.b:
                 return image
             radius = 100 * radius
@@ -200,25 +184,19 @@ class ModifiedPoint:
     def _follow(self, y: Point, k: int, root: Any) -> None:
         """Show that the flows exist up to the root and, behind explicit levels, that G is monotone on the way."""
         is_explicit = all(step.time is not None for step in self.steps[: k - 1])
-
-        def show(times: Any, depth: int) -> None:
+        parts = [(root * self.world.iv.mpf([0, 1]), MAX_DEPTH)]
+        while parts:
+            times, depth = parts.pop()
             try:
                 self._check_flow(y, k, times)
-                if is_explicit and self.world.is_zero(self._slope(y, k, times)[1]):
-                    raise Irrational
-            except (Irrational, OutsideDomain, ZeroDivisionError):
+                if is_explicit:
+                    self._slope(y, k, times)
+            except (Irrational, OutsideDomain):
                 if depth == 0:
                     raise OutsideDomain from None
-                for part in (self.world.iv.mpf([times.a, times.mid.b]), self.world.iv.mpf([times.mid.a, times.b])):
-                    show(part, depth - 1)
-
-        show(self._hull(root), MAX_DEPTH)
+                ends = [times.mid.a, times.b], [times.a, times.mid.b]
+                parts += [(self.world.iv.mpf(half), depth - 1) for half in ends]
 
     def _check_flow(self, y: Point, k: int, times: Any) -> None:
-        for jet in self._along(y, k, Jet(times)).jets:
-            if jet.value is None or not jet.value.delta.b < self.world.iv.inf:
-                raise Irrational
-
-    def _hull(self, root: Any) -> Any:
-        iv = self.world.iv
-        return iv.mpf([min(root.a, iv.mpf(0)), max(root.b, iv.mpf(0))])
+        if not all(jet.value.delta.b < self.world.iv.inf for jet in self._along(y, k, Jet(times)).jets):
+            raise Irrational

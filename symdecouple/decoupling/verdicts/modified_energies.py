@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -26,7 +27,7 @@ from symdecouple.calculus.certificates import Claim
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
 from symdecouple.calculus.span import independent_rows
 from symdecouple.calculus.subject import Size
-from symdecouple.decoupling.routes.energies import of_forms
+from symdecouple.decoupling.routes.energies import EnergyRoute
 from symdecouple.decoupling.verdicts.modified import ModifiedSubject
 from symdecouple.decoupling.verdicts.spectral_minor import (
     EnclosedSpectrum,
@@ -50,19 +51,15 @@ _FINEST = 10**6  # denominators of the spectrum
 
 def decide_energies(subject: ModifiedSubject) -> Verdict | None:
     """Refute C2 of the modified sets of quadratic features at one size; None where nothing is found."""
-    start = time.perf_counter()
-    forms = _forms(subject)
-    if forms is None or not have_taps(forms):
+    start, forms, rng = time.perf_counter(), _forms(subject), np.random.default_rng(SEED)
+    if forms is None:
         return None
-    offset = int(forms.mean is not None)
-    pairs = [(i, j) for i, j in combinations(range(offset, len(subject)), 2) if i < subject.starts[j]]
-    rng = np.random.default_rng(SEED)
-    for _ in range(TRIES if pairs else 0):
-        found = _attempt(subject, forms, size_without_wrapping(forms, len(subject)), pairs, rng)
-        if found is not None:
-            independence = Verdict("C1", Status.UNDECIDED, subject.texts(), reason="not asked: C2 is refuted")
-            return Verdict("C2", Status.REFUTED, subject.texts(), n_samples=None, certificate=found,
-                           independence=independence, seconds=time.perf_counter() - start)
+    for _ in range(TRIES if _pairs(subject, forms) else 0):
+        with suppress(Irrational, OutsideDomain, UnsupportedExpression, ZeroDivisionError):
+            if (found := _attempt(subject, forms, rng)) is not None:
+                independence = Verdict("C1", Status.UNDECIDED, subject.texts(), reason="not asked: C2 is refuted")
+                return Verdict("C2", Status.REFUTED, subject.texts(), n_samples=None, certificate=found,
+                               independence=independence, seconds=time.perf_counter() - start)
     return None
 
 
@@ -99,20 +96,20 @@ class ModifiedEnergies(Claim):
 
     def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
         subject, forms = self.subject, _forms(self.subject)
-        yield Check("quadratic forms that commute, with taps", forms is not None and have_taps(forms))
+        yield Check("quadratic forms that commute, with taps", forms is not None)
         assert forms is not None
-        i, j = (n - 1 for n in self.pair)
-        offset = int(forms.mean is not None)
-        yield Check("the pair", offset <= i < j < len(subject) and i < subject.starts[j])
+        yield Check("the pair", self.pair in _pairs(subject, forms))
         count = len(classes_of(self.grid, forms))
         yield Check("the classes", len(self.rows) == len(forms.products) + 1 and len(self.spectrum) == count
-                    and len(self.pivots) == max(0, subject.starts[-1] - offset)
+                    and len(self.pivots) == _place(subject, forms, len(subject))[1]
                     and all(len(set(some)) == len(some) and all(0 <= n < count for n in some)
                             for some in (self.rows, self.pivots)))
-        at = EnclosedSpectrum(forms, self.grid, subject.values, self.spectrum, self.pivots, World(2 * DIGITS))
+        at = EnclosedSpectrum(FeatureSet(subject.items), self.grid, subject.values, self.spectrum, self.pivots,
+                              World(2 * DIGITS))
         yield Check("references are held by a positive spectrum", bool(at.least.a > 0),
                     f"least power {float(at.least.a):.3g}")
-        minor = at.minor(*_places(subject, self.pair, offset), self.rows)
+        one, two = (_place(subject, forms, k) for k in self.pair)
+        minor = at.minor(one, two, self.rows)
         yield Check("minor", not (minor.a <= 0 <= minor.b), f"in [{float(minor.a):.6g}, {float(minor.b):.6g}]")
 
     def reason(self, n_samples: Size | None) -> str:
@@ -149,38 +146,35 @@ READERS: dict[str, Callable[[Mapping[str, Any]], Any]] = {ModifiedEnergies.kind:
 
 
 def _forms(subject: ModifiedSubject) -> QuadraticForms | None:
+    """Return the forms that all features are, with taps; None where they are not."""
     found = recognize_quadratic(FeatureSet(subject.items))
-    return found if found is not None and len(found) == len(subject) else None
+    return found if found is not None and len(found) == len(subject) and have_taps(found) else None
 
 
-def _attempt(subject: ModifiedSubject, forms: QuadraticForms, grid: tuple[int, ...],
-             pairs: Sequence[tuple[int, int]], rng: np.random.Generator) -> ModifiedEnergies | None:
+def _pairs(subject: ModifiedSubject, forms: QuadraticForms) -> list[tuple[int, int]]:
+    """Return the pairs of quadratic features, counted from 1, of which the second is taken where the first is held."""
+    first = 1 + len(forms) - len(forms.products)
+    return [(i, j) for i, j in combinations(range(first, len(subject) + 1), 2) if i <= subject.starts[j - 1]]
+
+
+def _place(subject: ModifiedSubject, forms: QuadraticForms, k: int) -> tuple[int, int]:
+    """Return which weights feature k has, counted from 0, and how many are held where it is taken."""
+    means = len(forms) - len(forms.products)  # the mean may come before them
+    return k - 1 - means, max(0, subject.starts[k - 1] - means)
+
+
+def _attempt(subject: ModifiedSubject, forms: QuadraticForms, rng: np.random.Generator) -> ModifiedEnergies | None:
     """Bring noise to the references, round its spectrum, and look for a pair and classes with a minor."""
-    offset, held = int(forms.mean is not None), subject.starts[-1]
+    grid = size_without_wrapping(forms, len(subject))
     row = rng.normal(size=(1, int(np.prod(grid))))
-    goals = np.array([[(float(v) - float(c)) / float(slope) for v, (slope, c) in zip(
-        subject.values[:held], forms.scales, strict=False)]])
-    at = of_forms(forms, grid).normalize(row, goals)
+    at = EnergyRoute(forms, grid).impose(row, subject.starts[-1], list(map(float, subject.values)))
     if at.refusals:
         return None
     transform = np.abs(np.fft.fftn(at.values.reshape(grid))) ** 2 / np.prod(grid) ** 2
     spectrum = tuple(Fraction(float(transform[xi])).limit_denominator(_FINEST) for xi, _ in classes_of(grid, forms))
-    try:
-        exact = EnclosedSpectrum(forms, grid, subject.values, spectrum, None, World(DIGITS))
-    except (Irrational, OutsideDomain, UnsupportedExpression, ZeroDivisionError):
-        return None
-    for i, j in pairs if exact.least.a > 0 else ():
-        places = _places(subject, (i + 1, j + 1), offset)
-        try:
-            classes = independent_rows(exact.rows_of(*places), exact.world)
-        except ZeroDivisionError:
-            continue
+    exact = EnclosedSpectrum(FeatureSet(subject.items), grid, subject.values, spectrum, None, World(DIGITS))
+    for pair in _pairs(subject, forms) if exact.least.a > 0 else ():
+        classes = independent_rows(exact.rows_of(*(_place(subject, forms, k) for k in pair)), exact.world)
         if classes is not None:
-            return ModifiedEnergies(subject, grid, spectrum, exact.pivots, (i + 1, j + 1), tuple(classes))
+            return ModifiedEnergies(subject, grid, spectrum, exact.pivots, pair, tuple(classes))
     return None
-
-
-def _places(subject: ModifiedSubject, pair: tuple[int, int], offset: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Which weights the features of a pair have, and how many come before them."""
-    one, two = ((n - 1 - offset, max(0, subject.starts[n - 1] - offset)) for n in pair)
-    return one, two

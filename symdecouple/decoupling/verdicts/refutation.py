@@ -14,6 +14,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, combinations, islice
@@ -39,38 +40,30 @@ TRIES = 6  # samples of a kind: what holds at one holds at almost all
 DIGITS = (None, 30, 90)  # exact numbers first, then enclosures
 LARGEST_SYMMETRIC = 9  # of the integers in symmetric samples: 126 choices of four or five
 
-
 def decide_modified(subject: ModifiedSubject, steps: Sequence[Step], *, budget: float = 30.0) -> Verdict:
     """Try to refute C2 of the modified features at samples of a few sizes, and to prove their C1 on the way.
 
     REFUTED for the size of the witness, or UNDECIDED; `independence` is PROVED for one size, or UNDECIDED.
     """
-    start, looked, reason = time.perf_counter(), 0, "no sample was found that reaches all levels"
-    clock, c1, c2 = Budget(budget), None, None
+    start, clock, texts, c1, c2 = time.perf_counter(), Budget(budget), subject.texts(), None, None
+    reason = "no sample was found that reaches all levels"
     try:
         with clock.running("looking for a sample at which a bracket leaves the span"):
-            for fields, point, sample in _looks(subject, steps):
-                looked += 1
+            for looked, (fields, point, sample) in enumerate(_looks(subject, steps), 1):
+                reason = (f"no bracket was seen to leave the span at {looked} samples, and membership has no proof "
+                          "here behind a level that is a root")
                 c1 = c1 or _witness(fields, None, point, sample)
                 pairs = reversed(list(combinations(fields, 2)))
                 c2 = next(filter(None, (_witness(fields, pair, point, sample) for pair in pairs)), None)
                 if c2 is not None:
                     break
-        if looked:
-            reason = (f"no bracket was seen to leave the span at {looked} samples, and membership has no proof "
-                      "here behind a level that is a root")
     except SymdecoupleError as error:
         reason = str(error)
-    independence = Verdict("C1", Status.UNDECIDED, subject.texts(), reason=reason)
-    if c1 is not None:
-        independence = Verdict("C1", Status.PROVED, subject.texts(), certificate=ModifiedIndependence(
-            subject, c1, None, len(c1.sample)))
-    found: dict[str, Any] = {"status": Status.UNDECIDED, "reason": reason}
-    if c2 is not None:
-        found = {"status": Status.REFUTED, "certificate": ModifiedNonInvolution(
-            subject, c2.pair or (0, 0), c2, None, len(c2.sample))}
-    return Verdict("C2", subject=subject.texts(), independence=independence, seconds=time.perf_counter() - start,
-                   **found)
+    proof = None if c1 is None else ModifiedIndependence(subject, c1, None, len(c1.sample))
+    failing = None if c2 is None else ModifiedNonInvolution(subject, c2.pair or (0, 0), c2, None, len(c2.sample))
+    independence = Verdict("C1", Status.PROVED if proof else Status.UNDECIDED, texts, certificate=proof, reason=reason)
+    return Verdict("C2", Status.REFUTED if failing else Status.UNDECIDED, texts, certificate=failing, reason=reason,
+                   independence=independence, seconds=time.perf_counter() - start)
 
 
 def _looks(subject: ModifiedSubject, steps: Sequence[Step]
@@ -81,30 +74,24 @@ def _looks(subject: ModifiedSubject, steps: Sequence[Step]
         for sample in chain(islice(_rational_candidates(subject, steps, n), TRIES), drawn):
             for digits in DIGITS:
                 point = Point(sample, {}, World(digits))
-                at = ModifiedPoint(point, steps, subject.values, subject.sample)
                 try:
-                    fields = {k: at.column(f, level) for k, (f, level) in enumerate(
-                        zip(subject.items, subject.starts, strict=True), 1)}
+                    yield subject.fields_at(range(1, len(subject) + 1), point, steps), point, sample
                 except Irrational:
                     continue
-                except (OutsideDomain, ZeroDivisionError):
-                    break
-                yield fields, point, sample
+                except OutsideDomain:
+                    pass
                 break
 
 
-def _rational_candidates(subject: ModifiedSubject, steps: Sequence[Step], n: int) -> Iterator[Any]:
+def _rational_candidates(subject: ModifiedSubject, steps: Sequence[Step], n: int) -> Iterator[Sequence[Fraction]]:
     """Yield small symmetric samples at which all levels are rational; odd features are at zero there already."""
-    if subject.sample.interval != (-oo, oo):
-        return
-    for half in combinations(range(1, LARGEST_SYMMETRIC + 1), n // 2):
+    largest = LARGEST_SYMMETRIC if subject.sample.interval == (-oo, oo) else 0
+    for half in combinations(range(1, largest + 1), n // 2):
         sample = [Fraction(sign * v) for v in half for sign in (-1, 1)] + [Fraction(0)] * (n % 2)
         fixed = Point((), {}, World()).moved([Jet(v) for v in sample])
-        try:
+        with suppress(Irrational, OutsideDomain):
             ModifiedPoint(fixed, steps, subject.values, subject.sample).at_level(max(subject.starts))
-        except (Irrational, OutsideDomain, ZeroDivisionError):
-            continue
-        yield sample
+            yield sample
 
 
 def _witness(fields: Mapping[int, Column], pair: tuple[int, int] | None, point: Point, sample: Sequence[Fraction]
@@ -127,11 +114,6 @@ class ModifiedNonInvolution(NonInvolution):
     kind: ClassVar[str] = "modified non-involution"
 
 
-def _read_independence(data: Mapping[str, Any]) -> ModifiedIndependence:
-    return ModifiedIndependence(ModifiedSubject.from_dict(data["subject"]), Witness.from_dict(data["witness"]), None,
-                                int(data["n_samples"]))
-
-
 def _read_non_involution(data: Mapping[str, Any]) -> ModifiedNonInvolution:
     i, j = map(int, data["pair"])
     return ModifiedNonInvolution(ModifiedSubject.from_dict(data["subject"]), (i, j), Witness.from_dict(data["witness"]),
@@ -139,4 +121,6 @@ def _read_non_involution(data: Mapping[str, Any]) -> ModifiedNonInvolution:
 
 
 READERS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
-    ModifiedIndependence.kind: _read_independence, ModifiedNonInvolution.kind: _read_non_involution}
+    ModifiedIndependence.kind: lambda data: ModifiedIndependence(
+        ModifiedSubject.from_dict(data["subject"]), Witness.from_dict(data["witness"]), None, int(data["n_samples"])),
+    ModifiedNonInvolution.kind: _read_non_involution}

@@ -27,10 +27,8 @@ from sympy import Expr
 from symdecouple.calculus.closure import InvolutiveClosure, involutive_closure
 from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.independence import check_independence
-from symdecouple.decoupling.verdicts.closures import closure_sentence
 from symdecouple.decoupling.verdicts.decisions import Decisions
 from symdecouple.decoupling.verdicts.modified import (
-    AffineCovariance,
     ModifiedSubject,
     affine_covariance,
     first_features,
@@ -41,6 +39,7 @@ from symdecouple.decoupling.verdicts.modified import (
 from symdecouple.decoupling.verdicts.modified_energies import decide_energies
 from symdecouple.decoupling.verdicts.refutation import decide_modified
 from symdecouple.errors import SymdecoupleError
+from symdecouple.families.exact import ExactTriple
 from symdecouple.families.quadratic import recognize_quadratic
 from symdecouple.families.recognition import family_of
 from symdecouple.flows.steps import Step
@@ -49,10 +48,13 @@ from symdecouple.language.feature_set import FeatureSet
 from symdecouple.shown import Shown, Tabled, clipped
 from symdecouple.verdict import Status, Verdict
 
-__all__ = ["BLACK_BOX", "Scenario", "Verdicts", "bounds", "is_settled"]
+__all__ = ["BLACK_BOX", "Scenario", "Verdicts", "answer", "is_settled", "scenario_of"]
 
 HEAD = ("k", "feature", "original S_k", "modified hat S_k")
 BLACK_BOX = "a feature is a black box: it has no expression to decide by"
+ALL_PROVED = "{} and every modified set are proved involutive"
+
+Answer = tuple[Status, str]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -76,22 +78,33 @@ class Scenario(Shown):
         return f"{self.lowest} or better" if self.highest == 4 else f"{self.lowest} or {self.highest}"
 
 
-def bounds(original: Status, modified: Iterable[Status]) -> tuple[int, int]:
-    """Return the lowest and the highest scenario that the answers on the original and all modified sets leave open.
+def scenario_of(original: Answer, modified: Iterable[Answer]) -> Scenario:
+    """Return the scenario that the answers on the original and on all modified sets leave open, and why.
+
+    No modified set is looked at after one that is refuted.
 
     Examples
     --------
-    >>> bounds(Status.PROVED, [Status.PROVED, Status.REFUTED]), bounds(Status.UNDECIDED, [Status.PROVED])
-    ((3, 3), (2, 4))
+    >>> found = scenario_of(answer("S", Status.UNDECIDED, "it is large"), [answer("hat S", Status.PROVED, "")])
+    >>> str(found), found.reason
+    ('2 or better', 'whether S is involutive is not decided (it is large)')
     """
-    if original is Status.REFUTED:
-        return 2, 2
-    lowest, is_open = 2 if original is Status.UNDECIDED else 3, False
-    for answer in modified:
-        if answer is Status.REFUTED:
-            return lowest, 3
-        is_open = is_open or answer is Status.UNDECIDED
-    return (lowest if is_open or lowest == 2 else 4), 4
+    (status, why), open_ = original, list[str]()
+    if status is Status.REFUTED:
+        return Scenario(2, 2, why)
+    lowest, said = (3, []) if status is Status.PROVED else (2, [why])
+    for status, why in modified:
+        if status is Status.REFUTED:
+            return Scenario(lowest, 3, "; ".join([*said, why]))
+        open_ += [why] * (status is not Status.PROVED)
+    said += open_[:1]
+    return Scenario(lowest, 4, "; ".join(said)) if said else Scenario(4, 4, ALL_PROVED.format("the original set"))
+
+
+def answer(name: str, status: Status, why: str) -> Answer:
+    """Return an answer on C2 of a set, with the sentence that says it where it is not proved."""
+    return status, (f"{name} is not involutive: {why}" if status is Status.REFUTED else
+                    f"whether {name} is involutive is not decided ({why})")
 
 
 class Verdicts(Tabled):
@@ -140,8 +153,11 @@ class Verdicts(Tabled):
             return self._undecided(k, str(error))
 
     def _decided(self, k: int, clock: Budget) -> Verdict:
+        start = time.perf_counter()
         if (covariance := affine_covariance(first_features(self.features, k))) is not None:
-            return self._by_covariance(covariance, k, clock)
+            c1 = self._independence(k, clock)
+            return Verdict("C2", Status.PROVED, c1.subject, certificate=covariance, independence=c1,
+                           seconds=time.perf_counter() - start)
         if obstacle := self.obstacle(k):
             are_known = None not in self.values[: self._starts[k - 1]]
             found = decide_energies(self._subject(k)) if are_known else None
@@ -150,22 +166,17 @@ class Verdicts(Tabled):
             return check_frobenius(hats, budget=clock.remaining)
         return decide_modified(self._subject(k), self.steps, budget=clock.remaining)
 
-    def _by_covariance(self, covariance: AffineCovariance, k: int, clock: Budget) -> Verdict:
-        """Return the verdict of Theorem D, with what can be said about C1."""
-        start, texts = time.perf_counter(), texts_of(tuple(self.features)[:k], self._starts)
+    def _independence(self, k: int, clock: Budget) -> Verdict:
+        """Return what can be said about C1 of a modified set."""
         obstacle = self.obstacle(k)
-        independence = Verdict("C1", Status.UNDECIDED, texts, reason=obstacle)
         try:
-            if not obstacle and (hats := modified_features(self.features, self.steps, k)) is not None:
-                texts = tuple(map(str, hats))
-                independence = check_independence(hats, budget=clock.remaining)
-            if not obstacle and independence.status is Status.UNDECIDED:
+            hats = None if obstacle else modified_features(self.features, self.steps, k)
+            found = None if hats is None else check_independence(hats, budget=clock.remaining)
+            if not obstacle and (found is None or found.status is Status.UNDECIDED):
                 found = decide_modified(self._subject(k), self.steps, budget=clock.remaining).independence
-                independence = independence if found is None else found
         except SymdecoupleError as error:
-            independence = Verdict("C1", Status.UNDECIDED, texts, reason=str(error))
-        return Verdict("C2", Status.PROVED, texts, certificate=covariance, independence=independence,
-                       seconds=time.perf_counter() - start)
+            found, obstacle = None, str(error)
+        return self._undecided(k, obstacle, "C1") if found is None else found
 
     def obstacle(self, k: int) -> str:
         """Say why the modified features 1..k are not known along flows; return nothing where they are."""
@@ -187,8 +198,8 @@ class Verdicts(Tabled):
     def _subject(self, k: int) -> ModifiedSubject:
         return ModifiedSubject.first(self.features, k, self.values)
 
-    def _undecided(self, k: int, reason: str) -> Verdict:
-        return Verdict("C2", Status.UNDECIDED, texts_of(tuple(self.features)[:k], self._starts), reason=reason)
+    def _undecided(self, k: int, reason: str, question: str = "C2") -> Verdict:
+        return Verdict(question, Status.UNDECIDED, texts_of(tuple(self.features)[:k], self._starts), reason=reason)
 
     # --- what they amount to ------------------------------------------------------------------------------------
 
@@ -204,36 +215,22 @@ class Verdicts(Tabled):
         One more than the features of the last modified set up to which all are proved involutive with independent
         gradients, and no more than there are; black boxes do not count. Decides what it needs.
         """
-        for end in self._ends[:-1]:
-            if not is_settled(self.modified[end]):
-                return min(end, len(self.features.symbolic))
-        return len(self.features.symbolic)
+        first = next((end for end in self._ends[:-1] if not is_settled(self.modified[end])), len(self.features))
+        return min(first, len(self.features.symbolic))
 
     @property
     def scenario(self) -> Scenario:
         """Which scenario the features are in; decides what it needs."""
         if self.is_black_box:
             return Scenario(1, 1, BLACK_BOX)
-        original = self.original[len(self.features)]
-        lowest, highest = bounds(original.status, (self.modified[end].status for end in self._ends))
-        if highest == 2:
-            return Scenario(2, 2, f"the original set is not involutive: {_short(original)}")
-        said = [f"whether the original set is involutive is not decided ({original.reason})"] if lowest == 2 else []
-        if failing := self._first_modified(Status.REFUTED):
-            said.append(f"the modified set of {failing} features is not involutive: {_short(self.modified[failing])}")
-        elif open_ := self._first_modified(Status.UNDECIDED):
-            said.append(f"whether the modified set of {open_} features is involutive is not decided "
-                        f"({self.modified[open_].reason})")
-        elif lowest == 4:
-            loose = next((end for end in self._ends if not is_settled(self.modified[end])), 0)
-            said.append(f"the original set of {len(self.features)} features and every modified set are proved "
-                        "involutive" + (f", though the gradients of the modified set of {loose} features are not "
-                                        "proved independent" if loose else ""))
-        return Scenario(lowest, highest, "; ".join(said))
-
-    def _first_modified(self, status: Status) -> int:
-        """Return the size of the first modified set with a verdict of this status, 0 if there is none."""
-        return next((end for end in self._ends if self.modified[end].status is status), 0)
+        count = len(self.features)
+        found = scenario_of(_answer("the original set", self.original[count]),
+                            (_answer(f"the modified set of {end} features", self.modified[end]) for end in self._ends))
+        if found.lowest < 4:
+            return found
+        loose = next((end for end in self._ends if not is_settled(self.modified[end])), 0)
+        return Scenario(4, 4, ALL_PROVED.format(f"the original set of {count} features") + (
+            f", though the gradients of the modified set of {loose} features are not proved independent" * bool(loose)))
 
     # --- the table ----------------------------------------------------------------------------------------------
 
@@ -270,13 +267,29 @@ class Verdicts(Tabled):
             return []
         shown = [failing[0], *(end for end in failing[1:] if not self.closures[failing[0]].is_everything
                               and self.closures[end].is_everything)][:2]
-        return [self._closure_sentence(end) for end in shown
+        return [self.closure_sentence(end) for end in shown
                 if end < len(self.features) or not self.closures[end].is_everything]
 
-    def _closure_sentence(self, k: int) -> str:
+    def family(self, k: int) -> ExactTriple | None:
+        """Return the exact family that the closure of S_k is of; None where it is none, or not found."""
         found = self.closures[k]
-        family = family_of(found.fields, self.features, self.budget) if isinstance(found.rank, int) else None
-        return closure_sentence(found, k, family)
+        return family_of(found.fields, self.features, self.budget) if isinstance(found.rank, int) else None
+
+    def closure_sentence(self, k: int) -> str:
+        """Say what is decoupled from the features 1 to k themselves."""
+        closure, which = self.closures[k], f"the closure of S_{k}"
+        if closure.status is not Status.PROVED:
+            return f"{which} is not known ({closure.reason})"
+        if closure.is_everything:
+            return (f"{which} is everything, PROVED: no feature but the constants is decoupled from features 1 to {k} "
+                    "themselves; what is proved of decoupled features holds between these (modified sets)")
+        family = self.family(k)
+        where = "" if family is None else f", that of the exact family of {family.phi}"
+        example = "" if family is None or family.dimension < 3 else (
+            f", the orthokurtosis of {family.phi} among them"
+            + " where no pole of it lies between samples" * bool(family.coordinate.poles))
+        return (f"{which} has rank {closure.rank}{where}, PROVED: N - {closure.rank} independent features are "
+                f"decoupled from features 1 to {k} themselves{example}")
 
     def __repr__(self) -> str:
         return f"Verdicts(original={self.original!r}, modified={self.modified!r})"
@@ -296,6 +309,6 @@ def _cell(verdict: Verdict) -> str:
         ", gradients dependent" if dependent else "")
 
 
-def _short(verdict: Verdict) -> str:
+def _answer(name: str, verdict: Verdict) -> Answer:
     i, j = verdict.failing_pair or (0, 0)
-    return f"[v{i}, v{j}] leaves its span {verdict.scope}"
+    return answer(name, verdict.status, f"[v{i}, v{j}] leaves its span {verdict.scope}" if i else verdict.reason)

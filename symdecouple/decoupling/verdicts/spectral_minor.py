@@ -11,45 +11,50 @@ feature k is taken, and determinants over frequencies are numbers that intervals
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import product
+from math import prod
+from operator import mul
 from typing import Any
 
-from sympy import Expr, S
+import numpy as np
+from sympy import Expr
 
 from symdecouple.calculus.elementary import World
 from symdecouple.calculus.sample_values import ValuesAt
 from symdecouple.calculus.span import determinant, independent_rows
-from symdecouple.families.linear_forms import LinearForm
-from symdecouple.families.quadratic import QuadraticForms
+from symdecouple.families.quadratic import QuadraticForms, recognize_quadratic
+from symdecouple.language.feature_set import FeatureSet
 
 __all__ = ["EnclosedSpectrum", "classes_of", "have_taps", "size_without_wrapping"]
 
 Grid = tuple[int, ...]
-Terms = Iterable[tuple[Expr, LinearForm, LinearForm]]
 
 
 class EnclosedSpectrum:
     """The powers of a sample on the classes {xi, -xi} of frequencies of one grid, and the weights of features there.
 
-    `references` are values of the leading features, the mean included; `powers` are those of `classes_of`, of which the
-    `pivots`, as many as there are quadratic features among the references, follow from these; by default where those
-    weigh most. ZeroDivisionError where their equations may be dependent, UnsupportedExpression where a constant
-    has no enclosure.
+    `features` are quadratic, the mean perhaps before them; `references` are values of the leading ones, the mean
+    included; `powers` are those of `classes_of`, of which the `pivots`, as many as there are quadratic features among
+    the references, follow from these; by default where those weigh most. ZeroDivisionError where their equations may be
+    dependent, UnsupportedExpression where a constant has no enclosure.
 
-    >>> from symdecouple.families.quadratic import autocorrelation, recognize_quadratic
-    >>> forms = recognize_quadratic(autocorrelation([0, 1]))  # the second moment is 3 on four frequencies
-    >>> found = EnclosedSpectrum(forms, (4,), [S(3)], [Fraction(1), Fraction(1, 2), Fraction(0)], [2], World(20))
+    >>> from sympy import S
+    >>> from symdecouple.families.quadratic import autocorrelation
+    >>> features = autocorrelation([0, 1])  # the second moment is 3 on four frequencies
+    >>> found = EnclosedSpectrum(features, (4,), [S(3)], [Fraction(1), Fraction(1, 2), Fraction(0)], [2], World(20))
     >>> [float(power.mid) for power in found.powers], found.counts
     ([1.0, 0.5, 1.0], [1, 2, 1])
     """
 
-    def __init__(self, forms: QuadraticForms, grid: Grid, references: Sequence[Expr], powers: Sequence[Fraction],
+    def __init__(self, features: FeatureSet, grid: Grid, references: Sequence[Expr], powers: Sequence[Fraction],
                  pivots: Sequence[int] | None, world: World) -> None:
-        self.forms, self.grid, self.world = forms, grid, world
-        self._constants = ValuesAt([Fraction(0)], (1,), world)
+        forms = recognize_quadratic(features)
+        assert forms is not None
+        self.features, self.forms, self.grid, self.world = features, forms, grid, world
+        self._impulse = ValuesAt([Fraction(n == 0) for n in range(prod(grid))], grid, world)
         classes = classes_of(grid, forms)
         self.counts = [count for _, count in classes]
         self.weights = self._weights_at([xi for xi, _ in classes])
@@ -60,10 +65,9 @@ class EnclosedSpectrum:
                                        for row in self.weights[: len(goals)]], world) or range(len(goals))
         self.pivots = tuple(pivots)
         known = [n for n in range(len(classes)) if n not in pivots]
-        rest = [goal - sum((w[n] * self.counts[n] * self.powers[n] for n in known), world.iv.mpf(0))
-                for goal, w in zip(goals, self.weights, strict=False)]
-        equations = [[w[n] * self.counts[n] for n in pivots] for w in self.weights[: len(goals)]]
-        for n, power in zip(pivots, _solved(equations, rest, world), strict=True):
+        shares = [[w * count for w, count in zip(row, self.counts, strict=True)] for row in self.weights[: len(goals)]]
+        rest = [goal - sum(row[n] * self.powers[n] for n in known) for goal, row in zip(goals, shares, strict=True)]
+        for n, power in zip(pivots, _solved([[row[n] for n in pivots] for row in shares], rest, world), strict=True):
             self.powers[n] = power
         self.least = min(self.powers, key=lambda p: p.a)  # the least power, by the lower end of its interval
         self.apart = cache(self._apart)
@@ -89,32 +93,27 @@ class EnclosedSpectrum:
 
     def _goals(self, references: Sequence[Expr]) -> list[Any]:
         """What the sums over the classes are at the references of quadratic features."""
-        values = [self._constants.value(v) for v in references]
-        squared: list[Any] = [0] * len(values)
-        if self.forms.mean is not None and values:
-            slope, shift = map(self._constants.value, self.forms.mean)
-            mean = (values.pop(0) - shift) / slope
-            squared = [row[0] * mean**2 for row in self._weights_at([(0,) * len(self.grid)])]
-        return [v - self._constants.value(c) - s
-                for v, c, s in zip(values, self.forms.constants, squared, strict=False)]
+        value = self._impulse.value
+        goals = [(value(v) - value(c)) / value(a) for v, (a, c) in zip(references, self.forms.scales, strict=False)]
+        if self.forms.mean is None or not goals:
+            return goals
+        mean, at_zero = goals[0], self._weights_at([(0,) * len(self.grid)])
+        return [goal - row[0] * mean**2 for goal, row in zip(goals[1:], at_zero, strict=False)]
 
     def _weights_at(self, frequencies: Sequence[Grid]) -> list[list[Any]]:
-        iv, value_of, out = self.world.iv, self._constants.value, []
-        for terms, extra in zip(self.forms.products, self.forms.at_zero, strict=True):
-            lags, row = {lag: value_of(c) for lag, c in (_lags(terms) or {}).items()}, []
-            for xi in frequencies:
-                value = value_of(extra) if not any(xi) else iv.mpf(0)
-                for lag, c in lags.items():
-                    phase = sum((Fraction(f * k, n) for f, k, n in zip(xi, lag, self.grid, strict=False)), Fraction(0))
-                    value += c * iv.cos(2 * iv.pi * self.world.number(phase % 1))
-                row.append(value)
-            out.append(row)
+        """Return w = sum_n v_n cos(2 pi n xi/N)/2, where v is the field of a feature at the unit impulse."""
+        iv, places, out = self.world.iv, list(product(*map(range, self.grid))), []
+        cosine = cache(lambda phase: iv.cos(2 * iv.pi * self.world.number(phase)))
+        for feature in tuple(self.features)[len(self.forms) - len(self.forms.products) : len(self.forms)]:
+            kernel = [(n, v) for n, v in zip(places, self._impulse.field(feature), strict=True) if v.a != 0 or v.b != 0]
+            out.append([sum((v * cosine(sum(map(Fraction, map(mul, xi, n), self.grid)) % 1) for n, v in kernel),
+                            iv.mpf(0)) / 2 for xi in frequencies])
         return out
 
 
 def have_taps(forms: QuadraticForms) -> bool:
     """True iff all filters of the forms have taps, so that their weights are known for every grid."""
-    return all(_lags(terms) is not None for terms in forms.products)
+    return all(form.lags() is not None for terms in forms.products for _, *pair in terms for form in pair)
 
 
 def classes_of(grid: Grid, forms: QuadraticForms) -> list[tuple[Grid, int]]:
@@ -129,25 +128,10 @@ def classes_of(grid: Grid, forms: QuadraticForms) -> list[tuple[Grid, int]]:
 
 def size_without_wrapping(forms: QuadraticForms, count: int) -> Grid:
     """Return a grid on which no lag wraps around and frequencies outnumber the features, `count` of them."""
-    lags = [lag for terms in forms.products for lag in (_lags(terms) or {})]
-    ndim = max(map(len, lags))
-    widest = max((abs(n) for lag in lags for n in lag), default=0)
-    return (max(2 * widest + 1, 2 * count + 3),) if ndim <= 1 else (max(2 * widest + 1, 4),) * ndim
-
-
-def _lags(terms: Terms) -> Mapping[Grid, Expr] | None:
-    """Write the weights as a sum of c_k cos(2 pi k xi/N), by lag; None where taps are not known."""
-    total: dict[Grid, Expr] = {}
-    for coefficient, one, two in terms:
-        left, right = one.lags(), two.lags()
-        if left is None or right is None:
-            return None
-        for (one_lag, p), (two_lag, q) in product(left.items(), right.items()):
-            a, b = (() if k is None else k if isinstance(k, tuple) else (k,) for k in (one_lag, two_lag))
-            n = max(len(a), len(b))
-            lag = tuple(s - t for s, t in zip(a or (0,) * n, b or (0,) * n, strict=True))
-            total[lag] = total.get(lag, S.Zero) + coefficient * p * q
-    return total
+    seen = [np.array(np.broadcast_arrays(*(np.atleast_1d(lag or 0) for form in pair for lag in form.lags() or ())))
+            for terms in forms.products for _, *pair in terms]  # lags by axes, of each term
+    widest, ndim = max(int(np.ptp(lags, axis=0).max()) for lags in seen), max(lags.shape[1] for lags in seen)
+    return (max(2 * widest + 1, 2 * count + 3),) if ndim == 1 else (max(2 * widest + 1, 4),) * ndim
 
 
 def _solved(matrix: Sequence[Sequence[Any]], right: Sequence[Any], world: World) -> list[Any]:
