@@ -80,7 +80,6 @@ class EnergyRoute(AlongForms):
         out = found.gradients()
         for j in np.flatnonzero(slopes != 1):
             out[:, j] *= slopes[j]
-        out[np.isnan(found.values)] = np.nan
         return Answers(out, found.refusals)
 
     def _decoupled(self, rows: Array, targets: Sequence[Any]) -> tuple[DecoupledEnergies, Array, Array]:
@@ -89,7 +88,7 @@ class EnergyRoute(AlongForms):
         goals, wrong = self._asked(len(rows), targets[: len(self.forms) - 1])
         with np.errstate(all="ignore"):
             found = of_forms(self.forms, self.grid).decouple(rows, goals)
-        found.values[list(wrong), 1:] = np.nan
+        found.values[list(wrong), 1:] = found.parameters[list(wrong), 1:] = np.nan
         found.refusals.update(wrong)
         return found, *np.array(self.forms.scales, dtype=np.float64).T
 
