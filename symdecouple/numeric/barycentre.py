@@ -158,7 +158,7 @@ def _moments(c: FloatArray, s: FloatArray, frame: FloatArray, shares: FloatArray
 def _step(b: NDArray[Any]) -> FloatArray:
     """Return the matrices, on half-angles, of w -> (w - b)/(1 - conj(b) w): they stretch away from b."""
     found = np.array([[1 - b.real, -b.imag], [-b.imag, 1 + b.real]]) / np.sqrt(1 - np.abs(b) ** 2)
-    return np.asarray(found.transpose(2, 0, 1))
+    return np.ascontiguousarray(found.transpose(2, 0, 1))  # products of other layouts are rounded in another way
 
 
 # --- existence ---
