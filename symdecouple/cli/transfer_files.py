@@ -93,11 +93,12 @@ def write_cube(path: Path, channels: Sequence[Channel], colour: str, source: Pic
                  for channel, part in zip(channels, parts, strict=True) if channel.done is not None]
         return joined(given, moved, colour).reshape(colours.shape)
 
+    is_separable = colour == "channels" or not is_coloured
     white = float(source.highest or 1)
     try:
-        table = LookupTable.of(of_colours, NODES, white)
+        table = LookupTable.of(of_colours, NODES, white, is_separable=is_separable)
     except Refused:
-        table = LookupTable.of(of_colours, _MORE, white)
+        table = LookupTable.of(of_colours, _MORE, white, is_separable=is_separable)
     with _writing("--cube", path) as stream:
         stream.write(table.text(path.stem).encode())
     return table

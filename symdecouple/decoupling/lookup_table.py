@@ -2,13 +2,9 @@ r"""A map of colours as a table of n x n x n nodes, which other programs read as
 
 Nodes are at red, green, blue = 0, 1/(n-1), .., 1, black to white. They go below 0 and above 1, as the map does: a table
 of limited values would bend the map in the cells where it leaves the range, so the picture is limited *after* the
-table. Nodes lie beside the map c, by half of what the mean of the corners of a cell misses in its middle, which halves
-the largest distance of the interpolation from the map,
-
-.. math:: y = c + \tfrac12 d, \qquad d = c(\text{middle of a cell}) - \bar c(\text{its corners})
-
-with the largest d of the cells around a node. Where the map has ended, or is infinite, nodes hold its limit, from -1 to
-2.
+table. Where each channel has a curve of its own, nodes are chosen so that the largest distance of the broken line from
+it is as small as it can be (a linear program), half of that of a line through the curve; elsewhere they are the map.
+Where the map has ended, or is infinite, nodes hold its limit, from -1 to 2.
 
 How far interpolation is from the map, both limited to 0..1, is measured: at all grey levels of 8 bits, in the middle of
 all cells, where a smooth map is missed most, and at random colours of 8 bits.
@@ -37,7 +33,7 @@ _LEVELS = 255  # of 8 bits
 _HALF = 0.5  # a level: what rounding does anyway
 _LOW, _HIGH = -1.0, 2.0  # of a node: lines reach black and white inside a cell by nodes beyond
 _RANDOM = 20_000  # colours, beside the middles of all cells: a fraction of a second
-_CELL = (2, 2, 2, 1)  # neighbours along red, green and blue
+_NEAR = 1e-3  # what the distance of nodes from the curve counts beside that of the line
 _LARGEST = 129  # two million nodes: a larger cube is slower to write than the pixels
 _LARGER = 65  # tried where a table is not enough
 
@@ -61,8 +57,9 @@ class LookupTable(Shown):
     error: float
 
     @classmethod
-    def of(cls, of_colours: Callable[[FloatArray], FloatArray], size: int, white: float) -> LookupTable:
-        """Return the table of a map of colours, (k, 3) to (k, 3).
+    def of(cls, of_colours: Callable[[FloatArray], FloatArray], size: int, white: float, *,
+           is_separable: bool = False) -> LookupTable:
+        """Return the table of a map of colours, (k, 3) to (k, 3); `is_separable` where each channel has its own curve.
 
         `Refused` if it is more than half a level of 8 bits off, `InvalidInput` for sizes and whites that are none.
         """
@@ -70,9 +67,9 @@ class LookupTable(Shown):
             raise InvalidInput(f"size={size!r} was given; the nodes a side are 2 to {_LARGEST}, 33 mostly")
         if isinstance(white, bool) or not isinstance(white, int | float | np.number) or not 0 < float(white) < np.inf:
             raise InvalidInput(f"white={white!r} was given; the value of white is a number above 0, 255 for 8 bits")
-        made = cls._made(of_colours, int(size), float(white))
+        made = cls._made(of_colours, int(size), float(white), is_separable)
         if made.error > _HALF:
-            larger = cls._made(of_colours, _LARGER, float(white)) if size < _LARGER else None
+            larger = cls._made(of_colours, _LARGER, float(white), is_separable) if size < _LARGER else None
             helps = [] if larger is None else [f"size={_LARGER} is {larger.error:.2f} off"]
             if larger is None or larger.error > _HALF:
                 helps.append("the map is too steep for a table, or ends inside of it; apply the transfer itself")
@@ -81,25 +78,25 @@ class LookupTable(Shown):
         return made
 
     @classmethod
-    def _made(cls, of_colours: Callable[[FloatArray], FloatArray], size: int, white: float) -> LookupTable:
-        from scipy.ndimage import maximum_filter, minimum_filter, uniform_filter
-
-        def limited(colours: FloatArray) -> FloatArray:
-            return np.clip(of_colours(white * colours.reshape(-1, 3)) / white, _LOW, _HIGH).reshape(colours.shape)
-
-        corners, levels = np.linspace(0, 1, size), np.arange(_LEVELS + 1.0) / _LEVELS
-        middles = _grid((corners[1:] + corners[:-1]) / 2)
-        at_corners, at_middles = limited(_grid(corners)), limited(middles)
-        missed = at_middles - uniform_filter(at_corners, _CELL)[1:, 1:, 1:]
-        around = np.pad(missed, [(1, 1)] * 3 + [(0, 0)], "edge")
-        most, least = (each(around, _CELL)[1:, 1:, 1:] for each in (maximum_filter, minimum_filter))
-        nodes = at_corners + np.where(most > -least, most, least) / 2
-        made = cls(np.clip(nodes, _LOW, _HIGH), white, 0.0)
+    def _made(cls, of_colours: Callable[[FloatArray], FloatArray], size: int, white: float, is_separable: bool
+              ) -> LookupTable:
+        axis = np.linspace(0, 1, size)
+        levels = np.arange(_LEVELS + 1.0) / _LEVELS
+        if is_separable:
+            places = np.union1d(levels, (axis[1:] + axis[:-1]) / 2)
+            curves = of_colours(white * np.repeat(places[:, None], 3, axis=1)) / white
+            lines = [_nearest_line(places, curve, size) for curve in curves.T]
+            nodes = np.stack(np.meshgrid(*lines, indexing="ij"), axis=-1)
+        else:
+            there = of_colours(white * _grid(axis)) / white
+            nodes = np.clip(there, _LOW, _HIGH).reshape(size, size, size, 3)
+        made = cls(nodes, white, 0.0)
         random = np.random.default_rng(0).integers(0, _LEVELS + 1, (_RANDOM, 3)) / _LEVELS
-        others = np.concatenate([random, np.repeat(levels[:, None], 3, axis=1)])
-        error = max(float(np.abs(np.clip(made(tried), 0, 1) - np.clip(direct, 0, 1)).max())
-                    for tried, direct in ((middles, at_middles), (others, limited(others))))
-        return cls(made.nodes, white, _LEVELS * error)
+        tried = np.concatenate([_grid((axis[1:] + axis[:-1]) / 2), random,
+                                np.repeat(levels[:, None], 3, axis=1)])
+        direct = np.clip(of_colours(white * tried) / white, 0, 1)
+        error = _LEVELS * float(np.abs(np.clip(made(tried), 0, 1) - direct).max())
+        return cls(nodes, white, error)
 
     def __call__(self, colours: Any) -> FloatArray:
         """Return colours, (..., 3) from 0 to 1, after trilinear interpolation: what programs do with the file."""
@@ -152,6 +149,29 @@ DOMAIN_MAX 1.0 1.0 1.0 / 0.0000000 0.0000000 0.0000000 / 0.5000000 0.0000000 0.0
             raise InvalidInput(f"{place} cannot be written ({getattr(error, 'strerror', None) or error})") from None
 
 
+def _nearest_line(places: FloatArray, curve: FloatArray, size: int) -> FloatArray:
+    """Nodes of the broken line whose largest distance from a curve is least, both limited to 0..1.
+
+    Above 1 the line may be anywhere above 1, and below 0 likewise; among such lines nodes are near the curve.
+    """
+    from scipy.optimize import linprog
+
+    exact = np.interp(np.linspace(0, 1, size), places, np.clip(curve, _LOW, _HIGH))
+    cell = np.minimum((places * (size - 1)).astype(np.intp), size - 2)
+    share, rows = places * (size - 1) - cell, np.arange(len(places))
+    line = np.zeros((len(places), 2 * size + 1))  # nodes, their distances from the curve, and that of the line
+    line[rows, cell], line[rows, cell + 1] = 1 - share, share
+    distance, unit, goal = np.eye(2 * size + 1)[-1], np.eye(size), np.clip(curve, 0, 1)
+    from_above, from_below = curve < 1, curve > 0  # where the line may not be higher, or lower
+    beside = [np.hstack([side * unit, -unit, np.zeros((size, 1))]) for side in (1, -1)]
+    found = linprog(
+        np.concatenate([np.zeros(size), np.full(size, _NEAR / size), [1]]), method="highs",
+        bounds=[(_LOW, _HIGH)] * size + [(0, None)] * (size + 1),
+        A_ub=np.vstack([(line - distance)[from_above], (-line - distance)[from_below], *beside]),
+        b_ub=np.concatenate([goal[from_above], -goal[from_below], exact, -exact]))
+    return np.asarray(exact if found.x is None else found.x[:size])
+
+
 def _grid(axis: FloatArray) -> FloatArray:
-    """All colours with red, green and blue from one list, (n, n, n, 3)."""
-    return np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), axis=-1)
+    """All colours with red, green and blue from one list, (n^3, 3), blue first."""
+    return np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), axis=-1).reshape(-1, 3)

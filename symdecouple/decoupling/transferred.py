@@ -225,7 +225,7 @@ class Transferred(Shown):
             if (highest := float(np.max(self.source))) > white * (1 + 0.5 / 255):
                 raise InvalidInput(f"the source goes up to {highest:.6g}, and white is {white:g} unless it is named: "
                                    "white=255 for levels of 8 bits")
-        return LookupTable.of(self._of_colours, size, white)
+        return LookupTable.of(self._of_colours, size, white, is_separable=self.layout.colour == "channels")
 
     def write_cube(self, path: str | PathLike[str], size: int = 33, *, white: float | None = None,
                    title: str = "symdecouple") -> None:
