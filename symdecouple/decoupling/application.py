@@ -100,7 +100,7 @@ class Application:
 
         `is_fine` takes the small steps of samples that are asked for themselves, as in `Route.advance`.
         """
-        first = levels.route.values(rows, references, is_fine) if self.is_single else None
+        first = levels.route.values(rows, references, is_fine) if self.is_single and not levels.interval else None
         out, spans = self._begun(first, rows)
         worst, wrong = _Worst(rows, first), dict[int, Outcome]()
         for j in range(spans[0][0] if spans else self.size):
@@ -117,7 +117,7 @@ class Application:
 
     def gradients(self, levels: Levels, rows: Array, references: Sequence[Any]) -> Answers:
         """Return the gradients of the decoupled features, (R, M, N)."""
-        first = levels.route.gradients(rows, references) if self.is_single else None
+        first = levels.route.gradients(rows, references) if self.is_single and not levels.interval else None
         out, spans = self._begun(first, rows, rows.shape[1])
         reached = list(levels.at(rows, [start for start, _ in spans], references, keep=True)) if spans else []
         wrong: dict[int, dict[int, Outcome]] = {}

@@ -37,7 +37,9 @@ from symdecouple.language.budget import Budget
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.gate import cancel
+from symdecouple.language.mean import Mean
 from symdecouple.language.precision import at_digits
+from symdecouple.language.sample import Sample
 from symdecouple.numeric.moments.levels import HIGHEST
 from symdecouple.numeric.paths.black_box_rows import path_of
 from symdecouple.numeric.samples.intake import check_choice
@@ -102,17 +104,19 @@ class Choice:
         self.spans = [(group[0], group[-1] + 1) for group in features.groups]
         self.filter_ndim, self.n_coordinates = features.filter_ndim, len(features.coordinates)
         self.is_of_sets = len(features.symbolic) == len(features) and not (self.filter_ndim or self.n_coordinates)
-        self.interval = features.sample.interval
         self.has_waves = any(f.expr.has(TrigonometricFunction) for f in features.symbolic)
-        ends = set(features.sample.interval)  # a path may not leave them
-        self.own = min(len(self.leading), 2) if self.leading is not None and ends == {-oo, oo} else 0
+        ends = set(features.sample.interval)
+        self.interval = None if ends == {-oo, oo} else features.sample.interval
+        self.own = min(len(self.leading), 2) if self.leading is not None else 0
         if path == "narrow" and self.leading is None and ends <= {-oo, S.Zero, oo}:
             self.own = int(_is_scaled(features))
-        self.feels_no_shift = self.leading is not None and (self.own > 0 or (path == "auto" and len(self.leading) > 1))
+        self.feels_no_shift = self.leading is not None
         self._flat: int | None = None
         self._narrow = NarrowRoute(path_of(features), self.moments)
         self._last = self.spans[-1][0]
         self._closed = lru_cache(None)(partial(_closed, features, values))
+        self._free = self._closed if self.interval is None or self.leading is None else lru_cache(None)(partial(
+            _closed, _on_the_line(features, len(self.leading)), values))
         self.levels: Callable[[int | None, bool, tuple[int, ...]], Levels] = lru_cache(_KEPT)(self._levels)
         self.budget = budget
         if path not in ("auto", "narrow") and not self._is_covered(len(features)):
@@ -147,7 +151,7 @@ class Choice:
         """The route that has all features at once, as `stats` has them; None where they are no moments, or go another
         way."""
         count, moments = len(self.features), self.leading
-        if self.path != "auto" or moments is None or not len(moments) == count <= HIGHEST or self.own < min(count, 2):
+        if self.path != "auto" or moments is None or not len(moments) == count <= HIGHEST or self.interval:
             return None
         return MomentRoute(moments, 3 if count > 1 else 1)
 
@@ -208,12 +212,15 @@ class Choice:
         if own and not precise and self.leading is not None:
             closed.append((min(own, len(self.leading)), MomentRoute(self.leading, own)))
             own = min(own, len(self.leading))
-        if self.path != "narrow" and not self._is_covered(level):
-            is_free = set(self.interval) == {-oo, oo}  # elsewhere samples cannot be moved about 0
-            closed.append((math.inf, OrbitRoute(lambda: self.closed(level).motion, self.moments if is_free else None)))
-        elif self.path == "narrow" and own and (precise or self.leading is None):
-            closed.append((own, OrbitRoute(lambda: self._closed("auto", self.own).motion)))
-        return Levels(closed[0][1] if closed else narrow, closed, narrow, lambda k: k <= own or self.is_closed(k))
+        if self.path == "narrow" and own and (precise or self.leading is None):
+            closed.append((own, OrbitRoute(lambda: self._free("auto", self.own).motion)))
+        elif self.path != "narrow" and not self._is_covered(level):
+            if self.interval is not None and self.leading is not None:
+                last = min(level, len(self.leading))
+                closed.append((last, OrbitRoute(lambda: self._free(self.path, last).motion, self.moments)))
+            closed.append((math.inf, OrbitRoute(lambda: self.closed(level).motion, self.moments)))
+        return Levels(closed[0][1] if closed else narrow, closed, narrow, lambda k: k <= own or self.is_closed(k),
+                      self.interval)
 
     def _is_covered(self, level: int) -> bool:
         """True iff the frequency domain has all levels up to one, the mean included: no flow is looked for."""
@@ -255,6 +262,13 @@ def _is_scaled(features: FeatureSet) -> bool:
     if features.coordinates or features.filter_ndim is not None or len(features.groups[0]) > 1 or not features.symbolic:
         return False
     return features.sample not in cancel(features[0].gradient.expr / features.sample).free_symbols
+
+
+def _on_the_line(features: FeatureSet, count: int) -> FeatureSet:
+    """The first features, which are moments, of a sample that may be any real number."""
+    line = Sample(features.sample.name)
+    return FeatureSet(f.expr.replace(Mean, lambda body, bound: Mean(body.xreplace({bound: line})))
+                      for f in features.symbolic[:count])
 
 
 def _closed(features: FeatureSet, values: tuple[Any, ...], path: PathName, count: int) -> Closed:

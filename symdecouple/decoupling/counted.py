@@ -1,8 +1,9 @@
 """Samples whose entries count differently: what is masked or missing not at all, others as often as weights say.
 
 Where features are averages, what is masked is left out of its row, as by `stats`, and Mean(phi) = sum(w phi)/sum(w).
-Moments take any weights, on the road of `stats`, as laws on finitely many values. Other functions of averages take
-counts, whole numbers or multiples of one: then a sample is the one that holds each entry as often.
+Moments take any weights, on the road of `stats`, as laws on finitely many values, unless an interval was declared.
+Other functions of averages take counts, whole numbers or multiples of one: then a sample is the one that holds each
+entry as often.
 
 Features that ask where an entry lies, such as those of filters, have nothing to put in place of one, and no use for
 weights: these rows are refused.
@@ -48,7 +49,7 @@ _MISSING = Outcome(False, "missing entries", "the features ask where each entry 
 _MOST = 2**20  # entries that a sample may be repeated to
 _NO_COUNTS = Outcome(False, "weights are no counts", "these features, or what is asked of them, take weights as "
                      "counts: whole numbers, or multiples of one, that add up to 2**20 of it at most; moments take any "
-                     "weights in transform, normalize and gradients")
+                     "weights in transform, normalize and gradients, unless an interval was declared")
 
 
 def without_masked(method: Callable[..., Any], plan: Any, samples: Any, nan_policy: NanPolicy, *arguments: Any,

@@ -10,11 +10,12 @@ and denormalization is the inverse of normalization also where level M has no re
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from symdecouple.decoupling.routes.route import Answers, Levels, placed
+from symdecouple.decoupling.routes.route import Answers, Levels, placed, within
 from symdecouple.decoupling.running import Compute
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
@@ -74,6 +75,7 @@ def denormalizer(plan: Any, batch: Batch, values: Any, level: int | None, dps: i
             if not (which := np.flatnonzero(last >= end)).size:
                 continue
             way = levels if end <= k else choice.levels(beyond, bool(dps), batch.grid)
+            way = replace(way, interval=None)  # on the way they may be anywhere
             here, goals = taken(out, which), each[which, :end]
             found = way.route.at_once(here, references, goals, unit) if application.is_single else None
             targets = [*references[:start], *goals[:, start:].T]
@@ -86,6 +88,6 @@ def denormalizer(plan: Any, batch: Batch, values: Any, level: int | None, dps: i
         if refused:
             out = out.copy()
             out[list(refused)] = np.nan
-        return Answers(out, refused, known)
+        return within(Answers(out, refused, known), choice.interval)
 
     return k, compute

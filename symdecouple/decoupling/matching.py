@@ -21,7 +21,7 @@ from symdecouple.decoupling.carrying import Recipe
 from symdecouple.decoupling.choice import Choice
 from symdecouple.decoupling.plan_facts import PlanFacts
 from symdecouple.decoupling.progress import Progress
-from symdecouple.decoupling.routes.route import Answers, Levels
+from symdecouple.decoupling.routes.route import Answers, Levels, is_inside, within
 from symdecouple.decoupling.running import answered, batch_of, leaves_out_masked
 from symdecouple.decoupling.transfer import Maps, Match
 from symdecouple.errors import InvalidInput, Outcome
@@ -113,7 +113,7 @@ class Matching(PlanFacts):
                 found: Answers = next(levels.at(rows, [level], list(targets.T), is_fine=True))
                 if not dps:
                     found = _settled(self._application.on(batch.grid), found, rows, goal, self.choice)
-                return _inside(found, self.choice.interval)
+                return within(found, self.choice.interval)
 
         return self._run(batch, None, dps, on_refusal, compute, level, progress)
 
@@ -257,7 +257,7 @@ def _continued(application: Application, row: Array, targets: Array, choice: Cho
     while np.isfinite(first).all() and step > _SHORTEST:
         share = min(way + step, 1.0)
         moved, left = _newton(application, y, targets if share == 1 else first + share * (targets - first))
-        good = left <= _ON_THE_WAY and _is_inside(moved, choice.interval)
+        good = left <= _ON_THE_WAY and (choice.interval is None or is_inside(moved, choice.interval))
         if not good or (choice.is_of_sets and (np.diff(moved[order]) < 0).any()):
             step /= 2
         elif share == 1:
@@ -280,16 +280,3 @@ def _newton(application: Application, y: Array, goal: Array) -> tuple[Array, flo
             break
         moved = y + least_move(application.covectors(y, range(application.size))[None], gap[None])[0]
     return y, worst
-
-
-def _is_inside(row: Array, interval: tuple[Any, Any]) -> bool:
-    return bool(float(interval[0]) <= row.min() and row.max() <= float(interval[1]))
-
-
-def _inside(found: Answers, interval: tuple[Any, Any]) -> Answers:
-    """Refuse rows that left the domain."""
-    left = [r for r, row in enumerate(found.values) if r not in found.refusals and not _is_inside(row, interval)]
-    found.values[left] = np.nan
-    why = Outcome(False, "outside the domain", "the sample would have to leave the interval that was declared to have "
-                  "these features; take values nearer to those of the sample")
-    return Answers(found.values, {**found.refusals, **dict.fromkeys(left, why)}, found.known)

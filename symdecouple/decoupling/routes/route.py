@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import mpmath
 import numpy as np
@@ -33,7 +33,8 @@ from symdecouple.numeric.precision.collocation import NoSlope, finite
 from symdecouple.numeric.precision.path import size, spread
 from symdecouple.numeric.samples.vectors import widened
 
-__all__ = ["Answers", "AtLevel", "Levels", "OrbitRoute", "Reached", "Route", "each_row", "placed", "rows_left"]
+__all__ = ["Answers", "AtLevel", "Levels", "OrbitRoute", "Reached", "Route", "each_row", "is_inside", "placed",
+           "rows_left", "within"]
 
 _FAR = 2.0**100  # flows and features take powers of numbers, and the tenth is beyond float64
 _DIGITS = 30  # that decide whether float64 is at fault
@@ -64,6 +65,9 @@ class Answers:
     values: Array
     refusals: dict[int, Outcome] = field(default_factory=dict)
     known: Array | None = None
+
+
+Some = TypeVar("Some", bound=Answers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +128,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """The levels of a plan in numbers of one kind.
+    """The levels of a plan in numbers of one kind, of samples in an interval; None is the real line.
 
     `closed` are the routes by closed forms, each with the last level that it has, the first one to be asked first;
     `narrow` has all levels; `route` is the one that may have all features at once.
@@ -134,6 +138,7 @@ class Levels:
     closed: Sequence[tuple[float, Route]]
     narrow: Route
     is_closed: Callable[[int], bool]
+    interval: tuple[Any, Any] | None = None
 
     def at(self, rows: Array, wanted: Sequence[int], targets: Sequence[Any], keep: bool = False,
            is_fine: bool = False, start: int = 0) -> Iterator[AtLevel]:
@@ -156,7 +161,7 @@ class Levels:
                 digits = "float64" if rows.dtype != object else f"{mpmath.mp.dps} digits"
                 at.refusals.update((r, fallen_together(rows[r], before.values[r], at.refusals[r], digits))
                                    for r in at.refusals.keys() - before.refusals.keys())
-            level = k
+            at, level = within(at, self.interval, "pole") if k else at, k
             yield at
 
 
@@ -265,6 +270,23 @@ def each_row(rows: Array, targets: Sequence[Any], answer: Callable[[Array, list[
         return out, lost
 
     return AtLevel(values, refusals, known if rows.dtype == object else None, back, stopped=stopped)
+
+
+def within(found: Some, interval: tuple[Any, Any] | None, reason: str = "outside the domain") -> Some:
+    """Refuse rows that left the interval of the sample; None is the real line."""
+    if interval is None:
+        return found
+    why = Outcome(False, reason, "the sample would have to leave the interval that was declared to have these "
+                  "features; take values nearer to those of the sample, or declare another interval")
+    outer = [r for r, row in enumerate(found.values) if r not in found.refusals and not is_inside(row, interval)]
+    found.values[outer] = np.nan
+    found.refusals.update(dict.fromkeys(outer, why))
+    return found
+
+
+def is_inside(row: Array, interval: tuple[Any, Any]) -> bool:
+    """Tell whether all entries are in an interval; at its ends they may have been rounded."""
+    return bool(float(interval[0]) <= row.min() and row.max() <= float(interval[1]))
 
 
 def rows_left(count: int, refused: dict[int, Outcome]) -> Array:
