@@ -13,14 +13,8 @@ import numpy as np
 import pytest
 from sympy import cosh, exp, log
 
-from symdecouple.calculus.frobenius import check_frobenius
-from symdecouple.errors import InvalidInput
+from symdecouple import Feature, FeatureSet, InvalidInput, Mean, check_frobenius, kurtosis, skewness, variance, x
 from symdecouple.language.black_box import BlackBox
-from symdecouple.language.feature import Feature
-from symdecouple.language.feature_set import FeatureSet
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import x
-from symdecouple.language.statistics import kurtosis, skewness, variance
 from symdecouple.numeric.features.black_box import Oracle
 from symdecouple.numeric.features.differences import extrapolated
 from symdecouple.numeric.features.features import CompiledFeatures

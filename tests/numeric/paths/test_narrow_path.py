@@ -12,10 +12,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from sympy import cosh, log, tanh
 
-from symdecouple.errors import InvalidInput
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import sample, x
-from symdecouple.language.statistics import kurtosis, skewness, variance
+from symdecouple import InvalidInput, Mean, kurtosis, sample, skewness, variance, x
 from symdecouple.numeric.paths.narrow_path import Frame, NarrowPath
 from tests.numeric.paths.nested import levels_of
 

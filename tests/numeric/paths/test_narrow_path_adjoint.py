@@ -10,10 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from sympy import cosh, log, tanh
 
-from symdecouple.errors import InvalidInput
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import sample, x
-from symdecouple.language.statistics import kurtosis, skewness, variance
+from symdecouple import InvalidInput, Mean, kurtosis, sample, skewness, variance, x
 from symdecouple.numeric.paths import integrate as rk
 from symdecouple.numeric.paths.narrow_path import NarrowPath
 from symdecouple.numeric.paths.narrow_path_adjoint import check_gradient, pullback

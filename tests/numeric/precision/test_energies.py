@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from sympy import Rational
 
-from symdecouple.errors import InvalidInput
-from symdecouple.families.bank import FilterBank
+from symdecouple import FilterBank, InvalidInput
 from symdecouple.families.quadratic import second_order_moments
 from symdecouple.numeric.features.expressions import as_multiprecision
 from symdecouple.numeric.features.fourier import forward, inverse, partners, roots

@@ -12,10 +12,7 @@ import numpy as np
 import pytest
 from sympy import Rational, cosh, exp, log, tanh
 
-from symdecouple.errors import InvalidInput
-from symdecouple.language.feature_set import FeatureSet
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import sample, x
+from symdecouple import FeatureSet, InvalidInput, Mean, sample, x
 from symdecouple.numeric.features.expressions import as_multiprecision
 from symdecouple.numeric.features.features import CompiledFeatures
 from symdecouple.numeric.paths.narrow_path import NarrowPath

@@ -11,10 +11,7 @@ import numpy as np
 import pytest
 from sympy import cosh, log, tanh
 
-from symdecouple.errors import InvalidInput
-from symdecouple.language.feature_set import FeatureSet
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import x
+from symdecouple import FeatureSet, InvalidInput, Mean, x
 from symdecouple.numeric.features.expressions import as_multiprecision
 from symdecouple.numeric.features.features import CompiledFeatures
 from symdecouple.numeric.paths import narrow_path_adjoint as adjoint
