@@ -10,13 +10,11 @@ from scipy.optimize import linprog
 from sympy import Rational, exp, sqrt
 
 import symdecouple as sd
-from symdecouple import FilterBank, Group, Mean, x
+from symdecouple import FilterBank, Group, InvalidInput, Mean, UnsupportedExpression, x
 from symdecouple.decoupling.attainable.reference import check_attainable
 from symdecouple.decoupling.reference import reference_values
-from symdecouple.errors import InvalidInput, UnsupportedExpression
+from symdecouple.families import autocorrelation, raw_moments, second_order_moments, standardized_moments
 from symdecouple.families.bank import FilterBank as Bank
-from symdecouple.families.moments import raw_moments, standardized_moments
-from symdecouple.families.quadratic import autocorrelation, second_order_moments
 
 TIED = [0.0, 1, 2, 4, 5, 9, 9, 9]
 BANK = [[1, 1, 1], [-1, 0, 1], [-1, 2, -1]]

@@ -8,28 +8,20 @@ import numpy as np
 import pytest
 from sympy import Integer, Rational, cos, cosh, exp, log, sin, sqrt, tanh
 
-from symdecouple import (
-    Feature,
-    FeatureSet,
-    Filter,
-    Group,
+from symdecouple import Feature, FeatureSet, Filter, Group, coordinates, decouple, families, sample, shift
+from symdecouple.decoupling import dependence
+from symdecouple.decoupling.application import Application
+from symdecouple.decoupling.dependence import find_dependent
+from symdecouple.language.statistics import (
     InvalidInput,
     Mean,
     central_moment,
-    coordinates,
-    decouple,
-    families,
     kurtosis,
-    sample,
-    shift,
     skewness,
     standard_deviation,
     variance,
     x,
 )
-from symdecouple.decoupling import dependence
-from symdecouple.decoupling.application import Application
-from symdecouple.decoupling.dependence import find_dependent
 
 m, m2, m3 = Mean(x), Mean(x**2), Mean(x**3)
 p = sample(positive=True)

@@ -18,10 +18,8 @@ import pytest
 import sympy as sp
 
 import symdecouple as sd
+from symdecouple import Filter, Mean, x
 from symdecouple.families.moments import raw_moments, standardized_moments
-from symdecouple.language.filters import Filter
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import x
 from tests.stats.oracle import orthokurtosis
 
 STEPS = (1, 3, 4, 9, 10)

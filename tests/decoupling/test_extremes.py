@@ -11,11 +11,8 @@ import pytest
 import sympy as sp
 
 import symdecouple as sd
+from symdecouple import Filter, Group, Mean, sample, x
 from symdecouple.families.moments import raw_moments
-from symdecouple.language.feature_set import Group
-from symdecouple.language.filters import Filter
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import sample, x
 
 STEPS = np.array([1.0, 3, 4, 9, 10])
 M = [Mean(x**k) for k in range(5)]

@@ -9,15 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symdecouple.decoupling.plan import decouple
+from symdecouple import FeatureSet, Filter, FilterBank, Group, Mean, check_gradient, decouple, x
 from symdecouple.errors import InvalidInput, NoClosedForm, SymdecoupleError
-from symdecouple.families.bank import FilterBank
 from symdecouple.families.filter_moments import filter_moments
-from symdecouple.language.feature_set import FeatureSet, Group
-from symdecouple.language.filters import Filter
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import x
-from symdecouple.numeric.paths.narrow_path_adjoint import check_gradient
 
 BANK = FilterBank([[1, 1, 1], [-1, 0, 1], [-1, 2, -1]], names="lmh")
 L, M, H = (Mean(h(x) ** 2) for h in BANK)

@@ -7,10 +7,8 @@ import pytest
 from numpy.typing import NDArray
 
 import symdecouple as sd
-from symdecouple import InvalidInput
-from symdecouple.families.quadratic import second_order_moments
-from symdecouple.families.tils import tils
-from symdecouple.numeric.perturbing import Perturbation
+from symdecouple import InvalidInput, Perturbation
+from symdecouple.families import second_order_moments, tils
 from tests.traced import peak
 
 Array = NDArray[np.float64]

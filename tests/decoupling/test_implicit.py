@@ -9,13 +9,11 @@ import mpmath
 import pytest
 from sympy import Symbol, exp
 
+from symdecouple import BudgetExceeded, Mean, x
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
 from symdecouple.calculus.jets import Jet, Point
 from symdecouple.decoupling.verdicts.implicit import ModifiedPoint
-from symdecouple.errors import BudgetExceeded
 from symdecouple.language.budget import Budget
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import x
 from tests.decoupling.made import differenced, made, plan
 
 SAMPLE = [Fraction(0), Fraction(1), Fraction(3), Fraction(4), Fraction(9)]

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 from sympy import log
 
-from symdecouple import FilterBank, Group, Mean, Plan, decouple, sample, x
-from symdecouple.errors import InvalidInput, Refused
+from symdecouple import FilterBank, Group, InvalidInput, Mean, Plan, Refused, decouple, sample, x
 from symdecouple.families import second_order_moments, standardized_moments
 from symdecouple.stats import match
 

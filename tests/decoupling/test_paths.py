@@ -12,24 +12,10 @@ import pytest
 import scipy.stats
 from sympy import Abs, Rational, exp, log, tanh
 
-from symdecouple import (
-    Feature,
-    FeatureSet,
-    Group,
-    InvalidInput,
-    Mean,
-    NoClosedForm,
-    Plan,
-    Refused,
-    decouple,
-    sample,
-    skewness,
-    stats,
-    variance,
-    x,
-)
+from symdecouple import Feature, FeatureSet, Group, NoClosedForm, Plan, Refused, decouple, sample, stats
 from symdecouple.decoupling.motions.joint_steps import JointSteps
 from symdecouple.families.moments import raw_moments, standardized_moments
+from symdecouple.language.statistics import InvalidInput, Mean, skewness, variance, x
 from tests.stats.oracle import orthokurtosis
 
 CLOSED = ("auto", "broad", "relaxed", "parallel")

@@ -6,13 +6,9 @@ import mpmath
 import numpy as np
 import pytest
 
-from symdecouple.decoupling.plan import decouple
-from symdecouple.errors import InvalidInput, PerturbedWarning, RefusalWarning, Refused
-from symdecouple.families.bank import FilterBank
-from symdecouple.families.moments import raw_moments
-from symdecouple.families.quadratic import second_order_moments
+from symdecouple import FilterBank, InvalidInput, Perturbation, PerturbedWarning, RefusalWarning, Refused, decouple
+from symdecouple.families import raw_moments, second_order_moments
 from symdecouple.numeric.perturbation import ramp_perturbation
-from symdecouple.numeric.perturbing import Perturbation
 
 TIED = [0.0, 0, 0, 0, 1, 2]
 FINE = [1.0, 2, 4, 7, 3, 9]

@@ -10,9 +10,7 @@ import numpy as np
 import pytest
 from sympy import Symbol, cos, exp, sin
 
-from symdecouple import Group, Mean, kurtosis, skewness, variance, x
-from symdecouple.decoupling.plan import Plan, decouple
-from symdecouple.errors import InvalidInput, NoClosedForm
+from symdecouple import Group, InvalidInput, Mean, NoClosedForm, Plan, decouple, kurtosis, skewness, variance, x
 from symdecouple.families.moments import raw_moments, standardized_moments
 from symdecouple.language.feature_set import FeatureSet
 

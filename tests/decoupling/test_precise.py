@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from sympy import Rational, cosh, log, tanh
 
-from symdecouple import Mean, decouple, x
+from symdecouple import FeatureSet, Mean, decouple, x
 from symdecouple.decoupling.precise import Precise
 from symdecouple.decoupling.routes import narrow as narrow_route
 from symdecouple.families.moments import raw_moments, standardized_moments
-from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.precision import path_adjoint as precision_adjoint
 
 MIXED = [Mean(x), Mean(x**2), Mean(log(cosh(x))), Mean(tanh(x))]

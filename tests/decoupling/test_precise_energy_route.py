@@ -7,12 +7,9 @@ import numpy as np
 import pytest
 from sympy import Rational
 
-from symdecouple import FeatureSet, Mean, decouple, x
+from symdecouple import FeatureSet, Filter, FilterBank, InvalidInput, Mean, decouple, x
 from symdecouple.decoupling.routes import narrow as narrow_route
-from symdecouple.errors import InvalidInput
-from symdecouple.families.bank import FilterBank
 from symdecouple.families.quadratic import autocorrelation, second_order_moments
-from symdecouple.language.filters import Filter
 from symdecouple.numeric.features.expressions import as_multiprecision
 from symdecouple.numeric.samples.vectors import rounding
 

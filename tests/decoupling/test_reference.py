@@ -13,14 +13,8 @@ import sympy as sp
 from scipy import stats
 from sympy import Rational, Symbol, cos, cosh, exp, factorial2, log, sin, sqrt, tanh
 
-from symdecouple.decoupling.plan import decouple
+from symdecouple import Feature, FeatureSet, Filter, InvalidInput, Mean, UnsupportedExpression, decouple, sample, x
 from symdecouple.decoupling.reference import Reference, reference_values
-from symdecouple.errors import InvalidInput, UnsupportedExpression
-from symdecouple.language.feature import Feature
-from symdecouple.language.feature_set import FeatureSet
-from symdecouple.language.filters import Filter
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import sample, x
 from symdecouple.language.statistics import central_moment, kurtosis, skewness, variance
 
 THREE = FeatureSet([Mean(x), variance(), kurtosis()])

@@ -12,17 +12,12 @@ import mpmath
 import pytest
 from sympy import Integer, Rational, cosh, log
 
-from symdecouple import verdict_from_json
+from symdecouple import Feature, InvalidInput, Mean, shift, verdict_from_json, x
 from symdecouple.calculus.certificates import Dependence
 from symdecouple.calculus.subject import Subject
 from symdecouple.calculus.witness import Minor
 from symdecouple.decoupling.verdicts.modified import ModifiedSubject
 from symdecouple.decoupling.verdicts.refutation import ModifiedIndependence, ModifiedNonInvolution, decide_modified
-from symdecouple.errors import InvalidInput
-from symdecouple.language.feature import Feature
-from symdecouple.language.filters import shift
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import x
 from symdecouple.verdict import Certificate, Status, Verdict
 from tests.decoupling.made import M, differenced_minor, made, made_of
 

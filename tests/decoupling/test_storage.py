@@ -11,19 +11,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from sympy import Abs, Float, Rational, S, cosh, log
 
+from symdecouple import Feature, FeatureSet, FilterBank, Group, InvalidInput, Mean, Perturbation, Sample, Status, x
 from symdecouple.decoupling.plan import Plan, decouple, plan_of
 from symdecouple.decoupling.storage import plan_from_json, plan_to_json
-from symdecouple.errors import InvalidInput
-from symdecouple.families.bank import FilterBank
-from symdecouple.families.moments import raw_moments
-from symdecouple.families.quadratic import second_order_moments
-from symdecouple.families.tils import tils
-from symdecouple.language.feature import Feature
-from symdecouple.language.feature_set import FeatureSet, Group
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import Sample, x
-from symdecouple.numeric.perturbing import Perturbation
-from symdecouple.verdict import Status
+from symdecouple.families import raw_moments, second_order_moments, tils
 
 NOISE = np.random.default_rng(7).standard_normal(256).reshape(16, 16)
 RESPONSES = np.array([np.ones((16, 16)), np.fft.fft2(NOISE)])
