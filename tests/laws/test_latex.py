@@ -11,21 +11,10 @@ from typing import Any
 import pytest
 from sympy import Symbol
 
-from symdecouple import (
-    Feature,
-    FeatureSet,
-    Mean,
-    Status,
-    VectorField,
-    Verdict,
-    check_frobenius,
-    coordinates,
-    normalizers,
-    variance,
-    x,
-)
+from symdecouple import Feature, FeatureSet, Status, VectorField, Verdict, check_frobenius, coordinates, normalizers
 from symdecouple.flows.separable import flow
 from symdecouple.flows.spectral import SpectralFlow
+from symdecouple.language.statistics import Mean, variance, x
 from symdecouple.verdict import latex_text
 from tests.calculus.certified import AT_A_SAMPLE, VERDICTS
 
