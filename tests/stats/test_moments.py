@@ -16,8 +16,7 @@ import scipy.optimize
 import scipy.stats
 from hypothesis import given, settings, strategies as st
 
-from symdecouple import decouple
-from symdecouple.errors import InvalidInput, RefusalWarning, Refused
+from symdecouple import InvalidInput, RefusalWarning, Refused, decouple
 from symdecouple.families.moments import raw_moments
 from symdecouple.numeric.kernels import compile as jit
 from symdecouple.stats import blest, decoupled_moments, kurtosis, orthokurtosis, skewness, standardized_moments
