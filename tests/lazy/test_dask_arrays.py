@@ -12,8 +12,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import symdecouple as sd
-from symdecouple import lazy, stats
-from symdecouple.errors import InvalidInput, RefusalWarning, Refused
+from symdecouple import InvalidInput, RefusalWarning, Refused, lazy, stats
 from symdecouple.families.moments import raw_moments
 from symdecouple.numeric.kernels import compile as compile_
 

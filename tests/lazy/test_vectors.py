@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from symdecouple import decouple, lazy, stats
-from symdecouple.errors import InvalidInput, RefusalWarning, Refused
+from symdecouple import InvalidInput, RefusalWarning, Refused, decouple, lazy, stats
 from symdecouple.families.moments import raw_moments
 from symdecouple.lazy.measure import Measure
 from symdecouple.numeric.moments.bins import gauss_nodes

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import symdecouple as sd
-from symdecouple import lazy, stats
-from symdecouple.errors import InvalidInput
+from symdecouple import InvalidInput, lazy, stats
 from symdecouple.families.moments import raw_moments
 
 xr = pytest.importorskip("xarray")
