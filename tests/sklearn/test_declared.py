@@ -11,10 +11,9 @@ pytest.importorskip("sklearn")
 
 from sklearn.base import clone
 
-from symdecouple import FeatureSet, Filter, Mean, Reference, decouple, x
+from symdecouple import Feature, FeatureSet, Filter, Mean, Reference, decouple, x
 from symdecouple.errors import InvalidInput, PerturbedWarning, RefusalWarning, Refused
 from symdecouple.families import second_order_moments, tils
-from symdecouple.language.feature import Feature
 from symdecouple.sklearn import FeatureDecoupler
 
 RNG = np.random.default_rng(7)

@@ -10,8 +10,7 @@ pytest.importorskip("sklearn")
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from symdecouple import decouple
-from symdecouple.errors import InvalidInput, PerturbedWarning, RefusalWarning, Refused
+from symdecouple import InvalidInput, PerturbedWarning, RefusalWarning, Refused, decouple
 from symdecouple.families import FilterBank, filter_moments, tils
 from symdecouple.sklearn import DecoupledFilterBank
 

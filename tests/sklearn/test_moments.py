@@ -18,9 +18,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from symdecouple.errors import InvalidInput, PerturbedWarning, RefusalWarning, Refused
+from symdecouple import InvalidInput, Perturbation, PerturbedWarning, RefusalWarning, Refused
 from symdecouple.families.moments import raw_moments
-from symdecouple.numeric.perturbing import Perturbation
 from symdecouple.sklearn import DecoupledMoments
 from symdecouple.stats import decoupled_moments
 
