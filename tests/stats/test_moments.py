@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,8 +19,8 @@ from symdecouple.families.moments import raw_moments
 from symdecouple.numeric.kernels import compile as jit
 from symdecouple.stats import blest, decoupled_moments, kurtosis, orthokurtosis, skewness, standardized_moments
 from tests.numeric import moment_oracle
+from tests.stats.oracle import TABLE
 
-TABLE = json.loads((Path(__file__).parents[1] / "data" / "orthokurtosis.json").read_text(encoding="utf-8"))
 CASES = TABLE["decoupled_moments"]
 SAMPLE = CASES[0]["sample"]
 FUNCTIONS = [decoupled_moments, standardized_moments, blest]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import warnings
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 
 import mpmath
 import numpy as np
@@ -20,7 +18,6 @@ from symdecouple.errors import InvalidInput, RefusalWarning, Refused
 from symdecouple.stats import kurtosis, orthokurtosis, skewness
 from tests.stats import oracle
 
-TABLE = json.loads((Path(__file__).parents[1] / "data" / "orthokurtosis.json").read_text(encoding="utf-8"))
 STATISTICS = [skewness, kurtosis, orthokurtosis]
 
 integers = st.lists(st.integers(-1000, 1000), min_size=3, max_size=20)
@@ -35,14 +32,14 @@ def is_solvable(sample: list[int] | list[float]) -> bool:
 # --- values -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("case", TABLE["orthokurtosis"], ids=lambda case: str(case["sample"]))
+@pytest.mark.parametrize("case", oracle.TABLE["orthokurtosis"], ids=lambda case: str(case["sample"]))
 def test_the_reference_table(case: dict[str, str]) -> None:
     assert orthokurtosis(case["sample"]) == pytest.approx(float(case["orthokurtosis"]), rel=1e-13)
     assert kurtosis(case["sample"]) == pytest.approx(float(case["kurtosis"]), rel=1e-13)
     assert skewness(case["sample"]) == pytest.approx(float(case["skewness"]), rel=1e-13, abs=1e-15)
 
 
-@pytest.mark.parametrize("case", TABLE["undefined"], ids=lambda case: str(case["sample"]))
+@pytest.mark.parametrize("case", oracle.TABLE["undefined"], ids=lambda case: str(case["sample"]))
 def test_the_undefined_samples_of_the_table(case: dict[str, str]) -> None:
     value, (outcome,) = orthokurtosis(case["sample"], on_refusal="return")
     assert np.isnan(value) and not outcome.ok

@@ -23,21 +23,15 @@ from symdecouple.numeric.moments.skewness_flow import impose_skewness
 from symdecouple.numeric.moments.skewness_root import orthokurtosis_rows
 from symdecouple.numeric.paths.integrate import End
 from symdecouple.numeric.samples.batch import SampleMatrix
+from tests.stats import oracle
 
 HELD = (0.0, 1.0, 0.0, 3.0)
 
 
-def exact_square(sample: list[int]) -> tuple[Fraction, int]:
-    """Skewness squared and its sign, from the definition."""
-    mean = Fraction(sum(sample), len(sample))
-    second, third = (sum((v - mean) ** k for v in sample) / len(sample) for k in (2, 3))
-    return third**2 / second**3, (third > 0) - (third < 0)
-
-
 @pytest.mark.parametrize(("ties", "n_samples"), [(1, 2), (1, 5), (4, 5), (3, 7), (999, 1000), (1, 1000)])
 def test_two_values_have_the_saturated_skewness(ties: int, n_samples: int) -> None:
-    square, sign = exact_square([0] * (n_samples - ties) + [1] * ties)
-    assert saturated_skewness(ties, n_samples) == pytest.approx(sign * math.sqrt(square), rel=1e-15, abs=0)
+    exact = oracle.moments([0] * (n_samples - ties) + [1] * ties, 3)[2]
+    assert saturated_skewness(ties, n_samples) == pytest.approx(exact, rel=1e-15, abs=0)
 
 
 def test_the_ends_are_approached_and_never_passed() -> None:

@@ -17,6 +17,7 @@ from symdecouple.numeric.moments.power_sums import (
     to_unit_range,
 )
 from symdecouple.numeric.samples.batch import SampleMatrix
+from tests.stats import oracle
 
 
 def moments_of(rows: np.ndarray, order: int = 8) -> np.ndarray:
@@ -26,15 +27,7 @@ def moments_of(rows: np.ndarray, order: int = 8) -> np.ndarray:
 
 
 def exact_moments(row: np.ndarray, order: int = 8) -> list[float]:
-    """m_k / m_2^(k/2) from Fractions; only the square root is rounded."""
-    ratios = [float(v).as_integer_ratio() for v in row]
-    unit = max(below for _, below in ratios)  # powers of two: whole numbers of 1/unit
-    whole = [above * (unit // below) for above, below in ratios]
-    total = sum(whole)
-    gaps = [len(row) * v - total for v in whole]  # N times the distance from the mean
-    central = [Fraction(sum(gap**k for gap in gaps), len(row)) for k in range(order + 1)]
-    ratio = [float(central[k] ** 2 / central[2] ** k) for k in range(order + 1)]
-    return [np.sign(float(m)) * np.sqrt(r) for m, r in zip(central, ratio, strict=True)]
+    return [1.0, 0.0, 1.0, *oracle.moments(row, order)[2:]]
 
 
 @pytest.mark.parametrize("n_samples", [3, 8, 64, 1000])

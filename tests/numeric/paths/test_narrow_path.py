@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,10 +13,10 @@ from sympy import cosh, log, tanh
 from symdecouple import InvalidInput, Mean, kurtosis, sample, skewness, variance, x
 from symdecouple.numeric.paths.narrow_path import Frame, NarrowPath
 from tests.numeric.paths.nested import levels_of
+from tests.stats.oracle import TABLE
 
 Array = NDArray[np.float64]
 positive = sample("x", positive=True)
-TABLE = json.loads((Path(__file__).parents[2] / "data" / "orthokurtosis.json").read_text(encoding="utf-8"))
 
 POWERS = [Mean(x**j) for j in range(1, 7)]
 MIXED = [Mean(x), Mean(x**2), Mean(log(cosh(x))), Mean(tanh(x))]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import mpmath
@@ -18,9 +16,9 @@ from symdecouple.numeric.features.features import CompiledFeatures
 from symdecouple.numeric.paths.narrow_path import NarrowPath
 from symdecouple.numeric.precision import path as precision
 from symdecouple.numeric.precision.path import follow_mp
+from tests.stats.oracle import TABLE
 
 positive = sample("x", positive=True)
-TABLE = json.loads((Path(__file__).parents[2] / "data" / "orthokurtosis.json").read_text(encoding="utf-8"))
 POWERS = CompiledFeatures(FeatureSet([Mean(x**j) for j in range(1, 7)]))
 MIXED = CompiledFeatures(FeatureSet([Mean(x), Mean(x**2), Mean(log(cosh(x))), Mean(tanh(x))]))
 ROW = [-4, -3, -1, 0, 2, 3]
