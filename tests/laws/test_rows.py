@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.laws.rows import FUNCTIONS, HARD, Array, Function, drawn
+from tests.numeric.differences import extrapolated
 
 each = pytest.mark.parametrize("name", FUNCTIONS)
 
@@ -215,16 +215,6 @@ def test_gradients_are_orthogonal_to_those_before(name: str) -> None:
             assert np.linalg.norm(basis.T @ gradient) < 1e-12 * np.linalg.norm(gradient)
 
 
-def slopes(values: Callable[[Array], Array], row: Array, direction: Array) -> Array:
-    """Derivatives along a direction: central differences of halved steps, extrapolated (Richardson) three times."""
-    steps = [2.0**-k for k in range(4, 8)]
-    displaced = values(row + np.multiply.outer([s * h for h in steps for s in (1, -1)], direction))
-    table = [(up - down) / (2 * h) for up, down, h in zip(displaced[::2], displaced[1::2], steps, strict=True)]
-    for j in range(1, len(steps)):
-        table = [fine + (fine - coarse) / (4**j - 1) for coarse, fine in itertools.pairwise(table)]
-    return table[0]
-
-
 @plans
 def test_gradients_are_those_of_differences(name: str) -> None:
     function, plan, rows = plan_and_rows(name)
@@ -232,7 +222,7 @@ def test_gradients_are_those_of_differences(name: str) -> None:
     for row, gradients in zip(rows, plan.gradients(rows), strict=True):
         direction = rng.normal(size=len(row))
         direction *= 0.02 * row.std() / np.abs(direction).max()
-        expected = slopes(lambda some: function.answer(some)[0], row, direction)
+        (expected,) = extrapolated(lambda some: function.answer(some)[0], row[None], direction, 1 / 16, 4)
         size = np.linalg.norm(gradients, axis=1) * np.linalg.norm(direction)
         assert (np.abs(gradients @ direction - expected) < 1e-9 * size).all()
 

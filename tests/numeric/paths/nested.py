@@ -6,11 +6,23 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sympy import cosh, log, tanh
 
+from symdecouple import Mean, sample, x
 from symdecouple.numeric.paths.narrow_path import Imposed, NarrowPath
 from symdecouple.numeric.paths.narrow_path_adjoint import pullback
 
 Array = NDArray[np.float64]
+positive = sample("x", positive=True)
+POWERS = [Mean(x**j) for j in range(1, 7)]
+EVEN_FIRST = [Mean(x), Mean(x**2), Mean(x**4), Mean(x**3)]
+MIXED = [Mean(x), Mean(x**2), Mean(log(cosh(x))), Mean(tanh(x))]
+
+
+def samples(features: list[Any], n_rows: int = 5, n: int = 24) -> Array:
+    """Positive numbers where the first feature is one of logarithms."""
+    rng = np.random.default_rng(11)
+    return rng.lognormal(0, 0.5, size=(n_rows, n)) if features[0].has(log) else rng.normal(size=(n_rows, n))
 
 
 def levels_of(path: NarrowPath, rows: Any, targets: Any, store: bool = False) -> list[Imposed]:

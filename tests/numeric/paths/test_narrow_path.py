@@ -8,32 +8,23 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.optimize import brentq
-from sympy import cosh, log, tanh
+from sympy import log
 
-from symdecouple import InvalidInput, Mean, kurtosis, sample, skewness, variance, x
+from symdecouple import InvalidInput, Mean, kurtosis, skewness, variance, x
 from symdecouple.numeric.paths.narrow_path import Frame, NarrowPath
-from tests.numeric.paths.nested import levels_of
+from tests.numeric.paths.nested import EVEN_FIRST, MIXED, POWERS, levels_of, positive, samples
 from tests.stats.oracle import TABLE
 
 Array = NDArray[np.float64]
-positive = sample("x", positive=True)
-
-POWERS = [Mean(x**j) for j in range(1, 7)]
-MIXED = [Mean(x), Mean(x**2), Mean(log(cosh(x))), Mean(tanh(x))]
 LOGS = [Mean(log(positive)), Mean(log(positive) ** 2), Mean(log(positive) ** 3), Mean(positive)]
 SETS: list[tuple[str, list[Any], list[float]]] = [
     ("powers", POWERS, [0, 1, 0, 3, 0]),
     ("mixed", MIXED, [0, 1, 0.3745, 0]),
-    ("even first", [Mean(x), Mean(x**2), Mean(x**4), Mean(x**3)], [0, 1, 3, 0]),
+    ("even first", EVEN_FIRST, [0, 1, 3, 0]),
     ("standardized", [Mean(x), variance(), skewness(), kurtosis()], [0, 1, 0, 3]),
     ("logs", LOGS, [0.1, 0.3, 0.1]),
 ]
 by_name = pytest.mark.parametrize(("features", "targets"), [row[1:] for row in SETS], ids=[row[0] for row in SETS])
-
-
-def samples(features: list[Any], n_rows: int = 5, n: int = 24) -> Array:
-    rng = np.random.default_rng(11)
-    return rng.lognormal(0, 0.5, size=(n_rows, n)) if features is LOGS else rng.normal(size=(n_rows, n))
 
 
 # --- where it leads ---

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-import itertools
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from sympy import cosh, log, tanh
+from sympy import log, tanh
 
-from symdecouple import InvalidInput, Mean, kurtosis, sample, skewness, variance, x
+from symdecouple import InvalidInput, Mean, kurtosis, skewness, variance, x
 from symdecouple.numeric.paths import integrate as rk
 from symdecouple.numeric.paths.narrow_path import NarrowPath
 from symdecouple.numeric.paths.narrow_path_adjoint import check_gradient, pullback
-from tests.numeric.paths.nested import decoupled_gradients, levels_of
+from tests.numeric.differences import extrapolated
+from tests.numeric.paths.nested import (
+    EVEN_FIRST,
+    MIXED,
+    POWERS,
+    decoupled_gradients,
+    levels_of,
+    positive,
+    samples as drawn,
+)
 
 Array = NDArray[np.float64]
-positive = sample("x", positive=True)
-
-POWERS = [Mean(x**j) for j in range(1, 7)]
-EVEN_FIRST = [Mean(x), Mean(x**2), Mean(x**4), Mean(x**3)]
-MIXED = [Mean(x), Mean(x**2), Mean(log(cosh(x))), Mean(tanh(x))]
+samples = partial(drawn, n_rows=3)
 SETS: list[tuple[str, list[Any], list[float]]] = [
     ("powers", POWERS, [0, 1, 0, 3, 0]),
     ("mixed", MIXED, [0, 1, 0.3745]),
@@ -32,24 +37,9 @@ SETS: list[tuple[str, list[Any], list[float]]] = [
 by_name = pytest.mark.parametrize(("features", "targets"), [row[1:] for row in SETS], ids=[row[0] for row in SETS])
 
 
-def samples(features: list[Any], n_rows: int = 3, n: int = 24) -> Array:
-    rng = np.random.default_rng(11)
-    is_positive = any(f.has(log) for f in features) and features is not MIXED
-    return rng.lognormal(0, 0.5, size=(n_rows, n)) if is_positive else rng.normal(size=(n_rows, n))
-
-
 def decoupled(path: NarrowPath, rows: Array, targets: Any) -> Array:
     points = [rows, *(level.values for level in levels_of(path, rows, targets))]
     return np.stack([path.features.values(y)[:, j] for j, y in enumerate(points)], axis=1)
-
-
-def richardson(function: Any, rows: Array, direction: Array, h: float) -> Array:
-    """Central differences extrapolated twice: error of order h^6."""
-    sides = [s * step for step in (h, h / 2, h / 4) for s in (1, -1)]
-    ends = np.split(np.asarray(function(np.concatenate([rows + s * direction for s in sides]))), 6)
-    plain = [(up - down) / (2 * s) for up, down, s in zip(ends[::2], ends[1::2], sides[::2], strict=True)]
-    once = [(4 * b - a) / 3 for a, b in itertools.pairwise(plain)]
-    return np.asarray((16 * once[1] - once[0]) / 15)
 
 
 @by_name
@@ -59,7 +49,7 @@ def test_against_differences_of_the_path(features: list[Any], targets: list[floa
     gradients, levels = decoupled_gradients(path, rows, targets)
     assert not levels[-1].refusals and gradients.shape == (3, len(features), 24)
     direction = np.random.default_rng(1).normal(size=rows.shape)
-    expected = richardson(lambda y: decoupled(path, y, targets), rows, direction, 5e-4)
+    expected = extrapolated(lambda y: decoupled(path, y, targets), rows, direction, 5e-4)
     found = np.einsum("rjn,rn->rj", gradients, direction)
     np.testing.assert_allclose(found, expected, rtol=1e-10, atol=2e-11)
 
@@ -91,7 +81,7 @@ def test_coarse_steps_are_differentiated_as_they_are() -> None:
     np.testing.assert_allclose(same_steps(start), (level.values**5).mean(axis=1), rtol=1e-13)
     direction = np.random.default_rng(1).normal(size=start.shape)
     found = (pullback(level, level.values**4 * 5 / start.shape[1]) * direction).sum(axis=1)
-    expected = richardson(lambda rows: np.array([same_steps(y[None])[0] for y in rows]), start, direction, 1e-3)
+    expected = extrapolated(lambda rows: np.array([same_steps(y[None])[0] for y in rows]), start, direction, 1e-3)
     assert found == pytest.approx(expected, rel=1e-9)
 
 
@@ -174,7 +164,7 @@ def test_at_the_target_the_gradient_is_that_of_rows_beside_it() -> None:
     assert resting.steps[0] == 0
     found = pullback(resting, covector)
     direction = np.random.default_rng(4).normal(size=row.shape)
-    expected = richardson(lambda y: (path.follow(y, 4, 3.0).values * covector).sum(axis=1), row, direction, 2e-3)
+    expected = extrapolated(lambda y: (path.follow(y, 4, 3.0).values * covector).sum(axis=1), row, direction, 2e-3)
     assert (found * direction).sum() == pytest.approx(expected[0], rel=1e-9)
     beside = path.follow(row, 4, 3.0 + 1e-9, store=True)
     assert beside.steps[0] > 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -18,6 +17,7 @@ from symdecouple.numeric.paths import narrow_path_adjoint as adjoint
 from symdecouple.numeric.paths.narrow_path import NarrowPath
 from symdecouple.numeric.precision.path import follow_mp
 from symdecouple.numeric.precision.path_adjoint import pullback_mp
+from tests.numeric.differences import extrapolated
 
 POWERS = CompiledFeatures(FeatureSet([Mean(x), Mean(x**2), Mean(x**3)]))
 MIXED = CompiledFeatures(FeatureSet([Mean(x), Mean(x**2), Mean(log(cosh(x))), Mean(tanh(x))]))
@@ -44,13 +44,6 @@ def scaled(points: Any, second: Any, covector: Any) -> Any:
     return (c - c.sum() / n) * (s / sd) - z * (along * s / sd**3 / n) + by_mean
 
 
-def difference(function: Callable[[Any], Any], points: Any, direction: Any, h: Any) -> Any:
-    """The derivative along a direction by central differences, extrapolated once: the error is of order h^4."""
-    def central(step: Any) -> Any:
-        return (function(points + direction * step) - function(points - direction * step)) / (2 * step)
-    return (central(h) * 4 - central(2 * h)) / 3
-
-
 # --- what it gives ---
 
 
@@ -75,7 +68,8 @@ def test_against_extrapolated_differences(k: int, target: str) -> None:
         moved = follow_mp(MIXED, points, k, goal, dps=25, store=True)
         assert moved.outcome.ok and largest(moved.values - points) > 0.01
         pulled = pullback_mp(moved, COVECTORS)
-        wanted = difference(lambda y: follow_mp(MIXED, y, k, goal, dps=34).values, points, u, mpmath.mpf(10) ** -8)
+        (wanted,) = extrapolated(lambda rows: [follow_mp(MIXED, y, k, goal, dps=34).values for y in rows],
+                                 points[None], u, mpmath.mpf(2) / 10**8, 2)
         assert pulled.error < mpmath.mpf(10) ** -24
         for found, covector in zip(pulled.covectors, COVECTORS, strict=True):
             assert abs((found * u).sum() - (wanted * as_multiprecision(covector)).sum()) < mpmath.mpf(10) ** -22
