@@ -19,6 +19,7 @@ from symdecouple.errors import BudgetExceeded
 from symdecouple.language.budget import Budget
 from symdecouple.verdict import Check, Status, Verdict
 from tests.cli.conftest import Told
+from tests.processes import printed
 
 PROVED = ["mean(x)", "mean(x^2)", "mean(x^3)"]
 REFUTED = [*PROVED, "mean(x^4)"]
@@ -217,4 +218,4 @@ def test_as_a_process() -> None:
 def test_start_up_is_light(argv: list[str], absent: list[str]) -> None:
     program = (f"import sys\nfrom symdecouple.cli import main\nmain({argv!r})\n"
                f"sys.exit(any(name in sys.modules for name in {absent!r}))")
-    subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, timeout=120)
+    printed(program, timeout=120)

@@ -3,13 +3,10 @@
 import copy
 import os
 import pickle
-import subprocess
-import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import mpmath
@@ -20,6 +17,7 @@ import sympy as sp
 import symdecouple as sd
 from symdecouple import Filter, Mean, x
 from symdecouple.families.moments import raw_moments, standardized_moments
+from tests.processes import printed
 from tests.stats.oracle import moments, orthokurtosis
 
 STEPS = (1, 3, 4, 9, 10)
@@ -146,11 +144,8 @@ def test_pickles_are_the_same_in_every_process_before_and_after_use() -> None:
     here: dict[str, Any] = {}
     exec(PICKLED, here)
     seed = str(int(os.environ.get("PYTHONHASHSEED", "random").replace("random", "0")) + 1)
-    there = subprocess.run([sys.executable, "-c", PICKLED + "print(*found)"], capture_output=True, text=True,
-                           timeout=200, check=False, cwd=Path(__file__).parents[2],
-                           env={**os.environ, "PYTHONHASHSEED": seed})
-    assert there.returncode == 0, there.stderr
-    assert len(here["found"]) == 9 and here["found"] == there.stdout.split()
+    there = printed(PICKLED + "print(*found)", timeout=200, PYTHONHASHSEED=seed)
+    assert len(here["found"]) == 9 and here["found"] == there.split()
 
 
 def test_precision_of_one_thread_is_not_that_of_another() -> None:
