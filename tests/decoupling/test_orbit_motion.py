@@ -1,7 +1,5 @@
 """Orbits of single samples: the searches for a level against each other, and against the Moebius kernel of `stats`."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

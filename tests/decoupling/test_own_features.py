@@ -1,7 +1,5 @@
 """Own features that plans set: recomputed with NumPy from their formulas, never by the plan."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache

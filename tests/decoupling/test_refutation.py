@@ -1,7 +1,5 @@
 """Refutations behind implicit levels: the minor by differences of the plan, the certificate under attack, JSON."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from fractions import Fraction

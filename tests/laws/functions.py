@@ -1,7 +1,5 @@
 """Sets about exponentials of sums, waves of multiples and gamma functions, with what C1 and C2 are for each."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from sympy import (

@@ -1,7 +1,5 @@
 """Sets with kinks: each answer verifies, survives JSON, says nothing of impulses, agrees with an oracle."""
 
-from __future__ import annotations
-
 import random
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """Objects of xarray: the dimension by its name, coordinates and attributes kept, data of dask lazy."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Moving windows: against SciPy on each window, and against pandas for where results stand."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Filter banks and signals for tests of energies, written down from their definitions."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """Ranges of moments by their ties: against certified enumeration, against optimization, and against paths."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np
