@@ -68,17 +68,17 @@ def test_a_preview_shows_three_pictures(name: str, pair: tuple[str, str], tmp_pa
     assert transfer(grey, pair[1], "-o", str(tmp_path / "d.png"), "--preview", str(tmp_path / name), *SHARED) == 0
 
 
-@pytest.mark.parametrize(("power", "code", "told"), [
+@pytest.mark.parametrize(("power", "code", "words"), [
     (2.0, ExitCode.OK, "look.cube has 65 nodes a side: 33 are more than half a level"),
     (3.0, ExitCode.PARTIAL, "look.cube is not written: a table of 65 nodes a side is"),
 ])
-def test_a_bent_map_takes_more_nodes_or_none(power: float, code: int, told: str, tmp_path: Path,
+def test_a_bent_map_takes_more_nodes_or_none(power: float, code: int, words: str, tmp_path: Path,
                                              transferred: Transferred) -> None:
     rough, other = (levels(k, 40, 40, low=1, high=1000) / 1000 for k in (4, 5))
     cube = tmp_path / "look.cube"
     got, said = transferred(255 * rough**power, 255 - 255 * other**2, "--cube", str(cube), "--features", "moments:3",
                             to="c.png", code=code)
-    assert told in said.err and got is not None
+    assert words in said.err and got is not None
     assert cube.exists() == (code == ExitCode.OK) and (not cube.exists() or "LUT_3D_SIZE 65" in cube.read_text())
 
 
