@@ -133,17 +133,22 @@ def test_an_offset_moves_the_mean_alone(name: str) -> None:
 FAR = [(2.0**k, sign * 2.0**j) for k, sign, j in ((6, 1, 27), (6, -1, 50), (12, 1, 36))]
 
 
+def right_or_refused(function: Function, near_zero: Array, far: Array, offset: float) -> None:
+    """Far from zero; about it all rows have an answer."""
+    (values, whole), (found, outcomes) = function.answer(near_zero), function.answer(far)
+    assert all(outcome.ok for outcome in whole)
+    kept = [i for i, outcome in enumerate(outcomes) if outcome.ok]
+    assert np.isnan(np.delete(found, kept, axis=0)).any(axis=1).all()
+    near(found[kept], moved(function, values[kept], offset), function.bound)
+
+
 @those(lambda function: function.moved is not None)
 def test_integers_far_from_zero_have_a_right_answer_or_none(name: str) -> None:
     """Entries are integers, and lose nothing."""
     function = FUNCTIONS[name]
     for unit, offset in FAR:
         rows = np.round(2 * unit * np.concatenate([drawn(law, 1, function.sizes[0]) for law in function.laws]))
-        (values, whole), (found, outcomes) = function.answer(rows), function.answer(rows + offset)
-        assert all(outcome.ok for outcome in whole)
-        kept = [i for i, outcome in enumerate(outcomes) if outcome.ok]
-        assert np.isnan(np.delete(found, kept, axis=0)).any(axis=1).all()
-        near(found[kept], moved(function, values[kept], offset), function.bound)
+        right_or_refused(function, rows, rows + offset, offset)
 
 
 @pytest.mark.parametrize("offset", [1e8, pytest.param(-1e12, marks=pytest.mark.slow)])
@@ -152,11 +157,7 @@ def test_far_from_zero_an_answer_is_right_or_there_is_none(name: str, offset: fl
     """The offset is taken out again without loss: numbers of one binade have exact differences."""
     function = FUNCTIONS[name]
     far = np.concatenate([drawn(law, 4, function.sizes[0]) for law in function.laws]) + offset
-    (found, outcomes), (values, whole) = function.answer(far), function.answer(far - offset)
-    assert all(outcome.ok for outcome in whole)
-    kept = [i for i, outcome in enumerate(outcomes) if outcome.ok]
-    assert np.isnan(np.delete(found, kept, axis=0)).any(axis=1).all()
-    near(found[kept], moved(function, values[kept], offset), function.bound)
+    right_or_refused(function, far - offset, far, offset)
 
 
 @each
