@@ -234,11 +234,8 @@ def test_features_of_a_group_share_what_is_held() -> None:
     assert found.low[2] < alone.attainable(n_samples=16).low[2]  # the second is not held
 
 
+@pytest.mark.usefixtures("pyplot")
 def test_the_picture_has_a_row_a_feature() -> None:
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
     found = sd.decouple(raw_moments(5)).attainable([TIED, TIED])
     axes = found[0].plot()
     assert len(axes) == 5 and [ax.get_ylabel() for ax in axes] == ["mean", "variance", "skewness", "orthokurtosis",
@@ -246,7 +243,6 @@ def test_the_picture_has_a_row_a_feature() -> None:
     assert "no level" in axes[4].texts[0].get_text()
     with pytest.raises(InvalidInput, match="index one sample"):
         found.plot()
-    pyplot.close("all")
 
 
 def test_the_mean_alone_is_free() -> None:

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy.ndimage import convolve1d
 
 from symdecouple import FeatureSet, Mean, decouple, families, x
@@ -16,7 +15,6 @@ from tests.laws.rows import along_paths
 from tests.numeric.differences import extrapolated
 from tests.numeric.paths.nested import levels_of
 
-Array = NDArray[np.float64]
 SIDE = 16
 ORDERS = (2, 3, 4)
 TAPS = [np.array(taps) / np.linalg.norm(taps) for taps in ([1.0, 1, 1], [-1.0, 0, 1], [-1.0, 2, -1])]
@@ -32,7 +30,7 @@ def plan() -> Any:
     return decouple(families.filter_moments(BANK, ORDERS))
 
 
-def patches(n: int, seed: int = 0) -> Array:
+def patches(n: int, seed: int = 0) -> np.ndarray:
     found = np.random.default_rng(seed).gamma(2.0, size=(n, SIDE, SIDE))
     found -= found.mean(axis=(1, 2), keepdims=True)
     return np.asarray(found / found.std(axis=(1, 2), keepdims=True))
@@ -41,18 +39,18 @@ def patches(n: int, seed: int = 0) -> Array:
 # --- by hand ---
 
 
-def output(image: Array, band: tuple[Array, Array], adjoint: bool = False) -> Array:
+def output(image: np.ndarray, band: tuple[np.ndarray, np.ndarray], adjoint: bool = False) -> np.ndarray:
     for axis, taps in enumerate(band):
         image = convolve1d(image, taps[::-1] if adjoint else taps, axis, mode="wrap")
     return image
 
 
-def moments(image: Array) -> Array:
+def moments(image: np.ndarray) -> np.ndarray:
     bands = [output(image, band) for band in BANDS]
     return np.array([np.mean(bands[j % len(BANDS)] ** p) for j, p in enumerate(POWERS)])
 
 
-def fields(image: Array, count: int) -> Array:
+def fields(image: np.ndarray, count: int) -> np.ndarray:
     bands = [output(image, band) for band in BANDS]
     return np.array([p * output(bands[j % len(BANDS)] ** (p - 1), BANDS[j % len(BANDS)], adjoint=True).ravel()
                      for j, p in enumerate(POWERS[:count])])

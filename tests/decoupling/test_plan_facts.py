@@ -1,6 +1,5 @@
 """What a plan tells of itself: explanations, names, reports of residuals, and its diagram."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import mpmath
@@ -129,15 +128,6 @@ def test_a_report_is_about_one_sample() -> None:
 
 
 # --- the diagram ----------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def pyplot() -> Iterator[Any]:
-    pytest.importorskip("matplotlib").use("Agg")
-    from matplotlib import pyplot
-
-    yield pyplot
-    pyplot.close("all")
 
 
 def texts(ax: Any) -> list[str]:

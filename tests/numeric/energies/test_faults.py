@@ -12,7 +12,6 @@ from symdecouple.numeric.energies.frequencies import Bands
 from symdecouple.numeric.energies.normalization import Energies
 from tests.numeric.energies.energy_banks import cone_membership
 
-Array = NDArray[np.float64]
 TAPS = [[1, 1, 1], [-1, 0, 1], [-1, 2, -1]]
 
 
@@ -22,7 +21,7 @@ def bank(taps: list[list[int]], n: int) -> Energies:
     return Energies(Bands(responses, (n,)))
 
 
-def exact(row: Array, taps: list[list[int]]) -> list[float]:
+def exact(row: np.ndarray, taps: list[list[int]]) -> list[float]:
     values, n = [Fraction(float(v)) for v in row], len(row)
     return [float(sum((sum(c * values[(i - k) % n] for k, c in enumerate(t)) ** 2 for i in range(n)), Fraction(0)) / n)
             for t in taps]

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from symdecouple.numeric.energies.frequencies import Bands
 from symdecouple.numeric.energies.gradients import DecoupledEnergies
@@ -10,11 +9,10 @@ from symdecouple.numeric.energies.normalization import Energies
 from tests.numeric.differences import extrapolated
 from tests.numeric.energies.energy_banks import kernels, pictures, responses
 
-Array = NDArray[np.float64]
 TILS = kernels()
 
 
-def degrees_from_orthogonal(gram: Array) -> Array:
+def degrees_from_orthogonal(gram: np.ndarray) -> np.ndarray:
     sizes = np.sqrt(np.einsum("rii->ri", gram))
     cosines = gram / (sizes[:, :, None] * sizes[:, None, :])
     return np.asarray(np.degrees(np.arcsin(np.where(np.eye(gram.shape[1]), 0, cosines))))
@@ -49,7 +47,7 @@ def test_pullback_against_differences(mean: bool) -> None:
         covector = 3 * level.values**2 / 42
         covector[0, 5] += 1
 
-        def function(rows: Array, k: int = k) -> Array:
+        def function(rows: np.ndarray, k: int = k) -> np.ndarray:
             moved = energies.normalize(rows, targets, level=k).values
             return np.asarray(np.mean(moved**3, axis=1) + moved[:, 5])
 
@@ -70,13 +68,13 @@ def test_pullback_of_the_next_energy_is_its_decoupled_gradient() -> None:
 
 
 @pytest.fixture(scope="module")
-def noise() -> tuple[Array, DecoupledEnergies]:
+def noise() -> tuple[np.ndarray, DecoupledEnergies]:
     rows = np.random.default_rng(0).normal(size=(200, 529))
     energies = Energies(Bands(responses(TILS, (23, 23)), (23, 23)))
     return rows, energies.decouple(rows, np.ones(9))
 
 
-def test_white_noise_decoupled(noise: tuple[Array, DecoupledEnergies]) -> None:
+def test_white_noise_decoupled(noise: tuple[np.ndarray, DecoupledEnergies]) -> None:
     """0.18 +- 0.30 degrees; pairs with the first feature are orthogonal to rounding, the others 0.40 in square mean."""
     gradients = noise[1].gradients()
     angles = degrees_from_orthogonal(np.einsum("rin,rjn->rij", gradients, gradients))
@@ -89,7 +87,7 @@ def test_white_noise_decoupled(noise: tuple[Array, DecoupledEnergies]) -> None:
     assert not noise[1].refusals
 
 
-def test_on_the_reference_manifold_all_pairs_are_orthogonal(noise: tuple[Array, DecoupledEnergies]) -> None:
+def test_on_the_reference_manifold_all_pairs_are_orthogonal(noise: tuple[np.ndarray, DecoupledEnergies]) -> None:
     energies = Energies(noise[1].spectrum.bands)
     rows = energies.normalize(noise[0][:10], np.ones(9)).values
     gradients = energies.decouple(rows, np.ones(9)).gradients()

@@ -17,10 +17,10 @@ from symdecouple.numeric.moments.attainable import (
 )
 from symdecouple.numeric.moments.moment_path import follow
 from symdecouple.numeric.moments.out_of_reach import end_before, groups_of
-from symdecouple.numeric.moments.skewness_flow import impose_skewness
 from symdecouple.numeric.moments.skewness_root import orthokurtosis_rows
 from symdecouple.numeric.paths.integrate import End
 from symdecouple.numeric.samples.batch import SampleMatrix
+from tests.numeric.moments.test_moment_path import at_level_3
 from tests.stats import oracle
 
 HELD = (0.0, 1.0, 0.0, 3.0)
@@ -86,10 +86,6 @@ def test_ends_are_told_apart_from_their_neighbours(ties: int, n_samples: int) ->
 
 
 # --- where a path ends ---
-
-
-def at_level_3(x: np.ndarray) -> np.ndarray:
-    return impose_skewness(np.atleast_2d(x), 0.0).values
 
 
 def tied_at_the_minimum(n_samples: int, n_tied: int, seed: int = 0) -> np.ndarray:

@@ -3,21 +3,19 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sympy import cosh, log, tanh
 
 from symdecouple import Mean, sample, x
 from symdecouple.numeric.paths.narrow_path import Imposed, NarrowPath
 from symdecouple.numeric.paths.narrow_path_adjoint import pullback
 
-Array = NDArray[np.float64]
 positive = sample("x", positive=True)
 POWERS = [Mean(x**j) for j in range(1, 7)]
 EVEN_FIRST = [Mean(x), Mean(x**2), Mean(x**4), Mean(x**3)]
 MIXED = [Mean(x), Mean(x**2), Mean(log(cosh(x))), Mean(tanh(x))]
 
 
-def samples(features: list[Any], n_rows: int = 5, n: int = 24) -> Array:
+def samples(features: list[Any], n_rows: int = 5, n: int = 24) -> np.ndarray:
     """Positive numbers where the first feature is one of logarithms."""
     rng = np.random.default_rng(11)
     return rng.lognormal(0, 0.5, size=(n_rows, n)) if features[0].has(log) else rng.normal(size=(n_rows, n))
@@ -34,7 +32,7 @@ def levels_of(path: NarrowPath, rows: Any, targets: Any, store: bool = False) ->
     return levels
 
 
-def decoupled_gradients(path: NarrowPath, rows: Any, targets: Any) -> tuple[Array, list[Imposed]]:
+def decoupled_gradients(path: NarrowPath, rows: Any, targets: Any) -> tuple[np.ndarray, list[Imposed]]:
     """Plain gradients (R, M, N) of f_j at the sample normalized to level j - 1, NaN from a refused level on."""
     levels = levels_of(path, rows, targets, store=True)
     points = [np.ascontiguousarray(rows, dtype=np.float64), *(level.values for level in levels)]

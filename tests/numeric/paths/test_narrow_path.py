@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from sympy import log
 
@@ -13,7 +12,6 @@ from symdecouple.numeric.paths.narrow_path import Frame, NarrowPath
 from tests.numeric.paths.nested import EVEN_FIRST, MIXED, POWERS, levels_of, positive, samples
 from tests.stats.oracle import TABLE
 
-Array = NDArray[np.float64]
 LOGS = [Mean(log(positive)), Mean(log(positive) ** 2), Mean(log(positive) ** 3), Mean(positive)]
 SETS: list[tuple[str, list[Any], list[float]]] = [
     ("powers", POWERS, [0, 1, 0, 3, 0]),
@@ -49,7 +47,7 @@ def test_the_first_levels_in_closed_form() -> None:
         assert abs(np.mean(after**3)) < 1e-14
 
 
-def cross_ratios(row: Array) -> Array:
+def cross_ratios(row: np.ndarray) -> np.ndarray:
     a, b, c = row[:3]
     rest = row[3:]
     return (rest - a) * (b - c) / ((rest - c) * (b - a))

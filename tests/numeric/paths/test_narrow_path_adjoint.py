@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from sympy import log, tanh
 
 from symdecouple import InvalidInput, Mean, kurtosis, skewness, variance, x
@@ -23,7 +22,6 @@ from tests.numeric.paths.nested import (
     samples as drawn,
 )
 
-Array = NDArray[np.float64]
 samples = partial(drawn, n_rows=3)
 SETS: list[tuple[str, list[Any], list[float]]] = [
     ("powers", POWERS, [0, 1, 0, 3, 0]),
@@ -35,7 +33,7 @@ SETS: list[tuple[str, list[Any], list[float]]] = [
 by_name = pytest.mark.parametrize(("features", "targets"), [row[1:] for row in SETS], ids=[row[0] for row in SETS])
 
 
-def decoupled(path: NarrowPath, rows: Array, targets: Any) -> Array:
+def decoupled(path: NarrowPath, rows: np.ndarray, targets: Any) -> np.ndarray:
     points = [rows, *(level.values for level in levels_of(path, rows, targets))]
     return np.stack([path.features.values(y)[:, j] for j, y in enumerate(points)], axis=1)
 
@@ -62,11 +60,11 @@ def test_coarse_steps_are_differentiated_as_they_are() -> None:
     assert len(sizes) > 1
     row = np.array([0])
 
-    def same_steps(y: Array) -> Array:
+    def same_steps(y: np.ndarray) -> np.ndarray:
         begun = coarse.follow(y, 4, 1.3, store=True).parts[1].level
         for i, size in enumerate(sizes):
             h, last = np.array([size]), i + 1 == len(sizes)
-            slopes: list[Array] = []
+            slopes: list[np.ndarray] = []
             for stage in (*rk.STAGES, rk.WEIGHTS):
                 moved = y + h * sum(weight * slopes[j] for j, weight in stage.items())
                 slopes.append(begun.slope(moved, np.zeros(1), row))
@@ -112,15 +110,15 @@ class Handwritten:
     def __len__(self) -> int:
         return 2
 
-    def values(self, rows: Array) -> Array:
+    def values(self, rows: np.ndarray) -> np.ndarray:
         return np.stack([rows[:, 0] * rows[:, 1], np.sqrt(((rows - 1) ** 2).sum(axis=1))], axis=1)
 
-    def gradients(self, rows: Array, count: int) -> Array:
+    def gradients(self, rows: np.ndarray, count: int) -> np.ndarray:
         product = np.stack([rows[:, 1], rows[:, 0], np.zeros(len(rows))], axis=1)
         distance = (rows - 1) / np.sqrt(((rows - 1) ** 2).sum(axis=1))[:, None]
         return 3 * np.stack([product, distance], axis=1)[:, :count]
 
-    def curvature(self, rows: Array, weights: Array) -> Array:
+    def curvature(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
         product, away = weights[..., 0, :], rows - 1
         total = np.stack([product[..., 1], product[..., 0], np.zeros_like(product[..., 0])], axis=-1)
         if weights.shape[-2] == 2:
@@ -231,11 +229,11 @@ def test_wrong_calls() -> None:
 POINT = np.array([0.3, -1.2, 2.0, 0.7])
 
 
-def quartic(y: Array) -> float:
+def quartic(y: np.ndarray) -> float:
     return float(np.mean(y**4) + np.prod(np.cos(y)))
 
 
-def quartic_gradient(y: Array) -> Array:
+def quartic_gradient(y: np.ndarray) -> np.ndarray:
     return y**3 - np.prod(np.cos(y)) * np.tan(y)
 
 
