@@ -6,20 +6,12 @@ import numpy as np
 import pytest
 from sympy import Integer, Rational, cos, cosh, exp, log, sin, sqrt, tanh
 
-from symdecouple import Feature, FeatureSet, Filter, Group, coordinates, decouple, families, sample, shift
+from symdecouple import Feature, FeatureSet, Filter, Group, InvalidInput, Mean, decouple, families, shift
 from symdecouple.decoupling import dependence
 from symdecouple.decoupling.application import Application
 from symdecouple.decoupling.dependence import find_dependent
-from symdecouple.language.statistics import (
-    InvalidInput,
-    Mean,
-    central_moment,
-    kurtosis,
-    skewness,
-    standard_deviation,
-    variance,
-    x,
-)
+from symdecouple.language.sample import coordinates, sample, x
+from symdecouple.language.statistics import central_moment, kurtosis, skewness, standard_deviation, variance
 
 m, m2, m3 = Mean(x), Mean(x**2), Mean(x**3)
 p = sample(positive=True)

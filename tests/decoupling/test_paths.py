@@ -10,10 +10,11 @@ import pytest
 import scipy.stats
 from sympy import Abs, Rational, exp, log, tanh
 
-from symdecouple import Feature, FeatureSet, Group, NoClosedForm, Plan, Refused, decouple, sample, stats
+from symdecouple import Feature, FeatureSet, Group, Mean, Plan, decouple, sample, stats, x
 from symdecouple.decoupling.motions.joint_steps import JointSteps
+from symdecouple.errors import InvalidInput, NoClosedForm, Refused
 from symdecouple.families.moments import raw_moments, standardized_moments
-from symdecouple.language.statistics import InvalidInput, Mean, skewness, variance, x
+from symdecouple.language.statistics import skewness, variance
 from tests.stats.oracle import orthokurtosis
 
 CLOSED = ("auto", "broad", "relaxed", "parallel")

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from sympy import cos, exp, sin
 
-from symdecouple import Feature, FeatureSet, Group, coordinates, decouple
+from symdecouple import Feature, FeatureSet, Group, InvalidInput, Mean, coordinates, decouple, x
 from symdecouple.decoupling.explanation import Explanation
 from symdecouple.decoupling.plan_picture import LevelRow, draw_diagram
 from symdecouple.families import autocorrelation, raw_moments, second_order_moments, standardized_moments, tils
-from symdecouple.language.statistics import InvalidInput, Mean, kurtosis, skewness, variance, x
+from symdecouple.language.statistics import kurtosis, skewness, variance
 
 FOUR = decouple(raw_moments(4))
 

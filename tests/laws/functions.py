@@ -2,29 +2,8 @@
 
 from typing import Any
 
-from sympy import (
-    Symbol,
-    cos,
-    cosh,
-    cot,
-    coth,
-    csc,
-    csch,
-    exp,
-    factorial,
-    gamma,
-    log,
-    loggamma,
-    pi,
-    polygamma,
-    sec,
-    sech,
-    sin,
-    sinh,
-    sqrt,
-    tan,
-    tanh,
-)
+from sympy import Symbol, cos, cot, csc, exp, factorial, gamma, log, loggamma, pi, polygamma, sec, sin, sqrt, tan
+from sympy.functions.elementary.hyperbolic import cosh, coth, csch, sech, sinh, tanh
 
 from symdecouple import Mean, VectorField, coordinates, sample, x
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from sympy import Symbol
 
-from symdecouple import Feature, FeatureSet, Status, VectorField, Verdict, check_frobenius, coordinates, normalizers
+from symdecouple import Feature, FeatureSet, Mean, VectorField, check_frobenius, coordinates, normalizers, x
 from symdecouple.flows.separable import flow
 from symdecouple.flows.spectral import SpectralFlow
-from symdecouple.language.statistics import Mean, variance, x
-from symdecouple.verdict import latex_text
+from symdecouple.language.statistics import variance
+from symdecouple.verdict import Status, Verdict, latex_text
 from tests.calculus.certified import AT_A_SAMPLE, VERDICTS
 
 NAMED = Symbol("p_x")

@@ -15,7 +15,7 @@ EVEN_FIRST = [Mean(x), Mean(x**2), Mean(x**4), Mean(x**3)]
 MIXED = [Mean(x), Mean(x**2), Mean(log(cosh(x))), Mean(tanh(x))]
 
 
-def samples(features: list[Any], n_rows: int = 5, n: int = 24) -> np.ndarray:
+def drawn(features: list[Any], n_rows: int = 5, n: int = 24) -> np.ndarray:
     """Positive numbers where the first feature is one of logarithms."""
     rng = np.random.default_rng(11)
     return rng.lognormal(0, 0.5, size=(n_rows, n)) if features[0].has(log) else rng.normal(size=(n_rows, n))

@@ -12,15 +12,7 @@ from symdecouple.numeric.paths import integrate as rk
 from symdecouple.numeric.paths.narrow_path import NarrowPath
 from symdecouple.numeric.paths.narrow_path_adjoint import check_gradient, pullback
 from tests.numeric.differences import extrapolated
-from tests.numeric.paths.nested import (
-    EVEN_FIRST,
-    MIXED,
-    POWERS,
-    decoupled_gradients,
-    levels_of,
-    positive,
-    samples as drawn,
-)
+from tests.numeric.paths.nested import EVEN_FIRST, MIXED, POWERS, decoupled_gradients, drawn, levels_of, positive
 
 samples = partial(drawn, n_rows=3)
 SETS: list[tuple[str, list[Any], list[float]]] = [
