@@ -7,8 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-__all__ = ["printed"]
-
 
 def printed(program: str, *arguments: str, warnings: str = "default", timeout: float = 300, **environment: str) -> str:
     """Run a program from the root, where `tests` can be imported; it must end well."""

@@ -21,8 +21,6 @@ import numpy as np
 from symdecouple.numeric.kernels import compile as jit, parallel
 from tests.laws.rows import FUNCTIONS, HARD, Array, Function, drawn
 
-__all__ = ["CASES", "Answers", "Case", "answers", "bound_of"]
-
 ASKED = ("numbers", "gradients", "normalized")
 WITH_KERNELS = ("orthokurtosis", "decoupled, 4", "decoupled, 6", "plan of four moments", "plan of six moments",
                 "energies", "filter moments")

@@ -5,8 +5,6 @@ from collections.abc import Callable
 
 from tests.laws.corpus import Row
 
-__all__ = ["KINDS", "draw_row"]
-
 Draw = Callable[[random.Random], str]
 
 

@@ -14,8 +14,6 @@ import sympy as sp
 
 from symdecouple import FeatureSet, VectorField, coordinates
 
-__all__ = ["drawn_sample", "ranks"]
-
 DIGITS, STEP, SMALL = 100, 30, 18
 PLAIN = sp.symbols("u1:13", real=True)
 

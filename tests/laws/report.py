@@ -12,8 +12,6 @@ from typing import Any, NamedTuple
 from symdecouple import Status, Verdict, check_frobenius, verdict_from_json
 from tests.laws.corpus import CORPUS, Row, build
 
-__all__ = ["Found", "look"]
-
 
 class Found(NamedTuple):
     """What became of one set."""

@@ -22,8 +22,6 @@ from symdecouple import Feature, Filter, Mean, coordinates, families, stats, var
 from tests.numeric import moment_oracle
 from tests.stats import oracle
 
-__all__ = ["FUNCTIONS", "HARD", "LAWS", "Function", "drawn"]
-
 Array: TypeAlias = NDArray[Any]
 Oracle: TypeAlias = Callable[[Array], Sequence[Any]]
 

@@ -10,10 +10,11 @@ import pytest
 import sympy
 from hypothesis import assume, given, strategies as st
 
-from symdecouple.errors import InvalidInput, RefusalWarning, Refused
+from symdecouple.errors import InvalidInput, Refused
 from symdecouple.stats import kurtosis, orthokurtosis, skewness
 from tests.processes import printed
 from tests.stats import oracle
+from tests.warned import one_refusal
 
 STATISTICS = [skewness, kurtosis, orthokurtosis]
 
@@ -181,12 +182,8 @@ def test_nan_policies() -> None:
 
 def test_the_warning_is_single_and_points_at_the_caller() -> None:
     rows = [SAMPLE, [0] * 6, [0, 0, 0, 0, 1, 2], [0, 0, 1, 1, 1, 1], [0, 1, np.inf, 2, 3, 4]]
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with one_refusal("orthokurtosis: 4 of 5 samples refused, at 1, 2, 3, 4, the first: zero var", __file__):
         orthokurtosis(rows, axis=1)
-    (warning,) = caught
-    assert warning.category is RefusalWarning and warning.filename == __file__
-    assert str(warning.message).startswith("orthokurtosis: 4 of 5 samples refused, at 1, 2, 3, 4, the first: zero var")
     _, outcomes = orthokurtosis(rows, axis=1, on_refusal="return")
     assert [o.reason for o in outcomes] == ["", "zero variance", "no zero-skew point", "two-valued", "infinite value"]
 
