@@ -18,3 +18,8 @@ def extrapolated(function: Callable[[Any], Any], rows: Any, direction: Any, step
     for j in range(1, times):
         table = [fine + (fine - coarse) / (4**j - 1) for coarse, fine in itertools.pairwise(table)]
     return table[0]
+
+
+def largest(values: Any) -> Any:
+    """Of numbers of mpmath."""
+    return max(abs(v) for v in np.asarray(values, dtype=object).flat)

@@ -12,6 +12,7 @@ from symdecouple.numeric.paths import integrate as rk
 from symdecouple.numeric.paths.narrow_path import NarrowPath
 from symdecouple.numeric.paths.narrow_path_adjoint import check_gradient, pullback
 from tests.numeric.differences import extrapolated
+from tests.numeric.paths import nested
 from tests.numeric.paths.nested import EVEN_FIRST, MIXED, POWERS, decoupled_gradients, drawn, levels_of, positive
 
 samples = partial(drawn, n_rows=3)
@@ -204,16 +205,8 @@ def test_wrong_calls() -> None:
         pullback(path.follow([[1.0, 2.0, 4.0]], 2, 1.0), [[1.0, 0.0, 0.0]])
     with pytest.raises(InvalidInput, match="covectors of shape"):
         pullback(path.follow([[1.0, 2.0, 4.0]], 2, 1.0, store=True), [1.0, 0.0, 0.0])
-    class FirstOrder:  # values and gradients only
-        names = ("mean",)
-        values, gradients = staticmethod(lambda rows: rows.mean(axis=1)[:, None]), staticmethod(
-            lambda rows, count: np.ones((len(rows), count, rows.shape[1])))
-
-        def __len__(self) -> int:
-            return 1
-
     with pytest.raises(InvalidInput, match="second derivatives"):
-        pullback(NarrowPath(FirstOrder()).follow([[1.0, 2.0]], 1, 1.0, store=True), [[1.0, 0.0]])
+        pullback(NarrowPath(nested.FirstOrder()).follow([[1.0, 2.0]], 1, 1.0, store=True), [[1.0, 0.0]])
 
 
 # --- the judge ---

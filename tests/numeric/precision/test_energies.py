@@ -15,7 +15,7 @@ from symdecouple.numeric.features.expressions import as_multiprecision
 from symdecouple.numeric.features.fourier import forward, inverse, partners, roots
 from symdecouple.numeric.precision.energies import PreciseEnergies
 from symdecouple.numeric.precision.path import follow_mp
-from tests.numeric.differences import extrapolated
+from tests.numeric.differences import extrapolated, largest
 
 THIRD, HALF = mpmath.mpf(1) / 3, mpmath.mpf(1) / 2
 BANK = FilterBank([[1, 1, 1], [Rational(-1, 2), 0, Rational(1, 2)], [-1, 2, -1]])
@@ -50,10 +50,6 @@ def response(taps: dict[Any, Any], grid: tuple[int, ...]) -> Any:
 
 def row(values: Any = ROW) -> Any:
     return as_multiprecision(values)
-
-
-def largest(values: Any) -> Any:
-    return max(abs(v) for v in np.asarray(values, dtype=object).flat)
 
 
 def by_hand(z: Any, taps: dict[Any, Any]) -> Any:

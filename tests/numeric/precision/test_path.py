@@ -14,16 +14,13 @@ from symdecouple.numeric.features.features import CompiledFeatures
 from symdecouple.numeric.paths.narrow_path import NarrowPath
 from symdecouple.numeric.precision import path as precision
 from symdecouple.numeric.precision.path import follow_mp
+from tests.numeric.differences import largest
 from tests.stats.oracle import TABLE
 
 positive = sample("x", positive=True)
 POWERS = CompiledFeatures(FeatureSet([Mean(x**j) for j in range(1, 7)]))
 MIXED = CompiledFeatures(FeatureSet([Mean(x), Mean(x**2), Mean(log(cosh(x))), Mean(tanh(x))]))
 ROW = [-4, -3, -1, 0, 2, 3]
-
-
-def largest(values: Any) -> Any:
-    return max(abs(v) for v in values)
 
 
 def standardized(row: list[int]) -> Any:

@@ -15,16 +15,13 @@ from symdecouple.numeric.paths import narrow_path_adjoint as adjoint
 from symdecouple.numeric.paths.narrow_path import NarrowPath
 from symdecouple.numeric.precision.path import follow_mp
 from symdecouple.numeric.precision.path_adjoint import pullback_mp
-from tests.numeric.differences import extrapolated
+from tests.numeric.differences import extrapolated, largest
+from tests.numeric.paths.nested import FirstOrder
 
 POWERS = CompiledFeatures(FeatureSet([Mean(x), Mean(x**2), Mean(x**3)]))
 MIXED = CompiledFeatures(FeatureSet([Mean(x), Mean(x**2), Mean(log(cosh(x))), Mean(tanh(x))]))
 ROW = ["-2", "-0.5", "1", "2", "0.75"]
 COVECTORS = [[1, 2, 3, -1, 5], [0, 1, 0, 0, 2]]
-
-
-def largest(values: Any) -> Any:
-    return max(abs(v) for v in np.asarray(values, dtype=object).flat)
 
 
 def row() -> Any:
@@ -131,27 +128,12 @@ def test_standing_at_a_critical_point_is_refused() -> None:
     assert all(mpmath.isnan(v) for v in pulled.covectors) and mpmath.isnan(pulled.error)
 
 
-class Opaque:
-    """Values and gradients alone."""
-
-    names = ("Mean(x)",)
-
-    def __len__(self) -> int:
-        return 1
-
-    def values(self, rows: Any) -> Any:
-        return POWERS.values(rows)[:, :1]
-
-    def gradients(self, rows: Any, count: int) -> Any:
-        return POWERS.gradients(rows, count)
-
-
 @pytest.mark.parametrize(("call", "said"), [
     (lambda: pullback_mp(follow_mp(POWERS, [1, 2, 6], 1, 0), [1, 2, 3]), "store=True"),
     (lambda: pullback_mp(follow_mp(POWERS, [7, 7, 7], 2, 1, store=True), [1, 2, 3]), "target that is reached"),
     (lambda: pullback_mp(follow_mp(POWERS, [1, 2, 6], 1, 0, store=True), [1, 2]), r"\(2,\) were given"),
     (lambda: pullback_mp(follow_mp(POWERS, [1, 2, 6], 1, 0, store=True), 1), "is expected"),
-    (lambda: pullback_mp(follow_mp(Opaque(), [1, 2, 6], 1, 0, store=True), [1, 2, 3]), "curvature"),
+    (lambda: pullback_mp(follow_mp(FirstOrder(), [1, 2, 6], 1, 0, store=True), [1, 2, 3]), "curvature"),
 ], ids=["not kept", "refused", "short", "number", "first derivatives only"])
 def test_wrong_calls(call: Any, said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
