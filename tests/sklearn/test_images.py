@@ -97,13 +97,6 @@ def test_what_is_no_image(given: Any, said: str) -> None:
         DecoupledFilterBank().fit(given)
 
 
-def test_sparse_matrices_are_refused() -> None:
-    from scipy import sparse
-
-    with pytest.raises(TypeError, match="dense data is required"):
-        DecoupledFilterBank().fit(sparse.csr_array(GREY[0]))
-
-
 def test_the_number_of_channels_is_that_of_fit() -> None:
     with pytest.raises(ValueError, match="images of 3 channels were given; DecoupledFilterBank was fitted with 1"):
         DecoupledFilterBank(SMALL).fit(GREY).transform(COLOUR)

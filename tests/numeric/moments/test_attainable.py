@@ -7,14 +7,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from symdecouple.numeric.moments import moment_path
-from symdecouple.numeric.moments.attainable import (
-    beyond_end,
-    orthokurtosis_range,
-    saturated_skewness,
-    skewness_interval,
-    skewness_range,
-)
+from symdecouple.numeric.moments import attainable, moment_path
+from symdecouple.numeric.moments.attainable import beyond_end, saturated_skewness, skewness_interval, skewness_range
 from symdecouple.numeric.moments.moment_path import follow
 from symdecouple.numeric.moments.out_of_reach import end_before, groups_of
 from symdecouple.numeric.moments.skewness_root import orthokurtosis_rows
@@ -58,7 +52,7 @@ def test_no_sample_leaves_the_range_of_skewness() -> None:
 
 @pytest.mark.parametrize("n_samples", [3, 4, 5, 6, 9, 16])
 def test_orthokurtosis_ends_are_attained_and_never_passed(n_samples: int) -> None:
-    low, high = orthokurtosis_range(n_samples)
+    low, high = attainable.orthokurtosis_range(n_samples)
     half, odd = divmod(n_samples, 2)
     rows = np.array([[-1.0, 1] + [0] * (n_samples - 2), [-1] * half + [0] * odd + [1] * half], dtype=np.float64)
     assert orthokurtosis_rows(SampleMatrix.of(rows)).values == pytest.approx([high, low], rel=1e-14)
@@ -69,7 +63,7 @@ def test_orthokurtosis_ends_are_attained_and_never_passed(n_samples: int) -> Non
 
 
 def test_two_samples_are_two_valued() -> None:
-    assert skewness_range(2) == (0, 0) and orthokurtosis_range(2) == (1, 1)
+    assert skewness_range(2) == (0, 0) and attainable.orthokurtosis_range(2) == (1, 1)
 
 
 @pytest.mark.parametrize(("ties", "n_samples"), [(1, 5), (4, 5), (1, 4), (3, 10), (7, 1000), (2, 4), (1, 3)])
