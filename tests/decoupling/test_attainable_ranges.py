@@ -18,11 +18,6 @@ TIED = [0.0, 1, 2, 4, 5, 9, 9, 9]
 BANK = [[1, 1, 1], [-1, 0, 1], [-1, 2, -1]]
 
 
-def drawn_rows(seed: int) -> np.ndarray:
-    rng = np.random.default_rng(seed)
-    return rng.integers(0, int(rng.integers(3, 12)), (20, int(rng.integers(4, 30)))).astype(float)
-
-
 def test_three_largest_tied() -> None:
     found = sd.decouple(raw_moments(5)).attainable(TIED)
     assert found.high[3] == pytest.approx(62 / 35, rel=1e-12) and found.low[3] == pytest.approx(1, rel=1e-12)
@@ -35,7 +30,8 @@ def test_three_largest_tied() -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_features_are_refused_exactly_where_a_reference_before_is_out_of_range(seed: int) -> None:
-    plan, rows = sd.decouple(raw_moments(6)), drawn_rows(seed)
+    plan, rng = sd.decouple(raw_moments(6)), np.random.default_rng(seed)
+    rows = rng.integers(0, int(rng.integers(3, 12)), (20, int(rng.integers(4, 30)))).astype(float)
     values, _ = plan.transform(rows, on_refusal="return")
     found = plan.attainable(rows)
     np.testing.assert_array_equal(np.isnan(values), np.isnan(found.low))

@@ -6,6 +6,7 @@ from symdecouple.numeric.energies.cone import Membership, cone_membership_of
 from symdecouple.numeric.energies.eigenvalues import Columns
 
 TAPS = [np.array([1, 1, 1]) / 3, np.array([-1, 0, 1]) / 6**0.5, np.array([-1, 2, -1]) / 18**0.5]  # l, m, h
+SQUARE = np.array([[1.0, 1, -1, -1], [1, -1, 1, -1], [1, 1, 1, 1]])  # the cone over a square, by its rays
 
 
 def kernels() -> list[np.ndarray]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 import symdecouple as sd
 from symdecouple.numeric.energies.frequencies import Bands
 from symdecouple.numeric.energies.normalization import Energies
-from tests.numeric.energies.energy_banks import cone_membership
+from tests.numeric.energies.energy_banks import SQUARE, cone_membership
 
 TAPS = [[1, 1, 1], [-1, 0, 1], [-1, 2, -1]]
 
@@ -67,8 +67,7 @@ def test_samples_far_from_zero_are_what_they_are(n: int, offset: float) -> None:
 
 @pytest.mark.parametrize("far", [1e-3, 1e-6, 1e-8, 1e-10, 1e-11])
 def test_outside_is_told_as_near_to_the_boundary_as_inside(far: float) -> None:
-    square = np.array([[1.0, 1, -1, -1], [1, -1, 1, -1], [1, 1, 1, 1]])
-    assert cone_membership(square, np.array([1 + far, 0, 1])).where == "outside"
+    assert cone_membership(SQUARE, np.array([1 + far, 0, 1])).where == "outside"
     pair = Energies(Bands(np.array([[4.0, 2, 0], [0, 2, 4]]), (4,)))
     row = np.array([[1.0, 2, 4, 3.5]])
     refused = pair.normalize(row, [8.0, -8 * far]).refusals[0]
