@@ -95,13 +95,9 @@ def test_verdicts_are_taken_when_they_are_recomputed_and_not_before() -> None:
         k: v["status"] for k, v in told["modified"].items()}
 
 
-def _swap(data: dict[str, Any], a: str, b: str) -> None:
-    told = data["verdicts"]["original"]
-    told[a], told[b] = told[b], told[a]
-
-
 FORGED: dict[str, Callable[[dict[str, Any]], Any]] = {
-    "of other features": lambda d: _swap(d, "2", "3"),
+    "of other features": lambda d: d["verdicts"]["original"].update(
+        {"2": d["verdicts"]["original"]["3"], "3": d["verdicts"]["original"]["2"]}),
     "of other references": lambda d: d["reference"].__setitem__(2, "1/3"),
     "an original one for a modified set": lambda d: d["verdicts"]["modified"].update(
         {"4": d["verdicts"]["original"]["4"]}),
