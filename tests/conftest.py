@@ -2,6 +2,7 @@
 
 import gc
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,15 @@ gc.set_threshold(100_000, 20, 20)
 
 ALL_CASES = Path(__file__).parent / "numeric"  # where versions of NumPy and SciPy change digits, not only names
 MULTIPRECISION = ALL_CASES / "precision"  # what is computed in mpmath, whose digits they do not change
+
+
+@pytest.fixture
+def pyplot() -> Iterator[Any]:
+    pytest.importorskip("matplotlib").use("Agg")
+    from matplotlib import pyplot
+
+    yield pyplot
+    pyplot.close("all")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import tracemalloc
 from collections.abc import Callable
 
-__all__ = ["peak"]
-
 
 def peak(function: Callable[[], object]) -> int:
     """Most bytes that Python and NumPy held at once beside what they held before."""

@@ -11,6 +11,7 @@ Image = pytest.importorskip("PIL.Image")
 
 TWO = ("--features", "moments:2")
 SHARED = (*TWO, "--reference", "gaussian")  # one plan for all pictures, decided once
+ARRAYS = ("a.npy", "b.npy")  # names of files
 LUMA = np.array([0.299, 0.587, 0.114])
 
 

@@ -19,9 +19,11 @@ from symdecouple.errors import BudgetExceeded
 from symdecouple.language.budget import Budget
 from symdecouple.verdict import Check, Status, Verdict
 from tests.cli.conftest import Told
+from tests.processes import printed
 
 PROVED = ["mean(x)", "mean(x^2)", "mean(x^3)"]
 REFUTED = [*PROVED, "mean(x^4)"]
+PAIR = ["mean(x)", "mean(x^3)"]
 DEPENDENT = ["mean(x)", "2*mean(x) + 1"]
 
 HOSTILE = [
@@ -92,6 +94,12 @@ def test_errors_are_json_too(formula: str, told: Told) -> None:
     ["check", "mean(x)", "--at", "a"], ["check", "mean(a*x)", "--at", "a=__import__('os')"],
     ["check", "mean(x)", "mean(x)"], ["check", "mean(x)", "--allow-nonsmooth", "Nothing"],
     ["check", "mean(x)", "--at", "=1"],
+    ["explore"], ["explore", "mean(x)", "mean(x)"], ["explore", "mean(x", "mean(x^2)"], ["explore", "x"],
+    ["explore", *PAIR, "--budget", "0"], ["explore", *PAIR, "--patience", "-1"], ["explore", *PAIR, "--data", "/no/f"],
+    ["explore", *PAIR, "--reference", "0,1,2"], ["explore", *PAIR, "--reference", "red"],
+    ["explore", *PAIR, "--latex", "--verify"], ["explore", *(f"mean(x^{k})" for k in range(1, 14))],
+    ["explore", "mean(x)", "mean((x - 1) + 1)"], ["explore", "__import__('os')"],
+    ["explain"], ["explain", "no.json"], ["explain", "/"], ["explain", "mean(x", "mean(x^2)"], ["explain", "x + 1"],
 ])
 def test_usage_errors_are_code_3(argv: list[str], told: Told) -> None:
     out, err = told(*argv, code=3)
@@ -217,4 +225,4 @@ def test_as_a_process() -> None:
 def test_start_up_is_light(argv: list[str], absent: list[str]) -> None:
     program = (f"import sys\nfrom symdecouple.cli import main\nmain({argv!r})\n"
                f"sys.exit(any(name in sys.modules for name in {absent!r}))")
-    subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, timeout=120)
+    printed(program, timeout=120)

@@ -18,8 +18,9 @@ from symdecouple.cli.samples import arrange
 from symdecouple.cli.text_file import read_grid
 from symdecouple.errors import InvalidInput
 from tests.cli.conftest import Told
+from tests.processes import printed
+from tests.stats.oracle import TABLE
 
-ORACLE = json.loads((Path(__file__).parents[1] / "data" / "orthokurtosis.json").read_text(encoding="utf-8"))
 MICHELSON = str(Path(__file__).parents[2] / "symdecouple" / "cli" / "data" / "michelson.csv")
 RUNS = np.loadtxt(MICHELSON, delimiter=",")
 NAMES = ["mean", "variance", "skewness", "orthokurtosis", "moment_5", "moment_6"]
@@ -46,7 +47,7 @@ def rows_of(samples: list) -> str:
 # --- decoupled features -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("case", ORACLE["decoupled_moments"], ids=lambda case: str(len(case["sample"])))
+@pytest.mark.parametrize("case", TABLE["decoupled_moments"], ids=lambda case: str(len(case["sample"])))
 def test_moments_are_those_of_the_oracle(told, case: dict) -> None:
     (sample,) = json.loads(told(rows_of([case["sample"]]), "--moments", "6", "--json").out)["samples"]
     data = np.array(case["sample"], dtype=float)
@@ -77,7 +78,7 @@ def test_a_reference_moves_the_second_moment(told) -> None:
 
 @pytest.mark.parametrize("path", ["auto", "relaxed", "parallel", "narrow"])
 def test_every_path_comes_to_the_same_orthokurtosis(told, path: str) -> None:
-    case = ORACLE["orthokurtosis"][0]
+    case = TABLE["orthokurtosis"][0]
     (sample,) = json.loads(told(rows_of([case["sample"]]), "--moments", "4", "--path", path, "--json").out)["samples"]
     assert sample["orthokurtosis"] == pytest.approx(float(case["orthokurtosis"]), rel=1e-9)
 
@@ -149,7 +150,7 @@ def test_json_tells_residual_and_error_where_digits_are_asked_for(told) -> None:
 
 
 def test_thirty_digits_of_the_orthokurtosis(told) -> None:
-    cases = ORACLE["orthokurtosis"][:3]
+    cases = TABLE["orthokurtosis"][:3]
     options = ("--moments", "4", "--axis", "rows", "--dps", "30", "--format", "csv")
     found = list(csv.DictReader(io.StringIO(told(rows_of([case["sample"] for case in cases]), *options).out)))
     for row, case in zip(found, cases, strict=True):
@@ -266,7 +267,7 @@ def test_the_code_runs_alone(told, tmp_path: Path) -> None:
     z = np.array(values)
     assert loaded == []
     assert [z.mean(), z.var(), (z**3).mean()] == pytest.approx([0, 1, 0], abs=1e-13)
-    assert (z**4).mean() == pytest.approx(float(ORACLE["orthokurtosis"][0]["orthokurtosis"]), rel=1e-12)
+    assert (z**4).mean() == pytest.approx(float(TABLE["orthokurtosis"][0]["orthokurtosis"]), rel=1e-12)
 
 
 def test_code_as_json_says_where_there_is_none(told) -> None:
@@ -333,4 +334,4 @@ def test_negative_numbers_and_formulas_are_no_options(told) -> None:
 def test_sympy_is_loaded_for_plans_only(options: list[str], is_loaded: bool) -> None:
     program = (f"import sys\nfrom symdecouple.cli import main\ncode = main({['decouple', MICHELSON, *options]!r})\n"
                f"sys.exit(code != 0 or ('sympy' in sys.modules) is not {is_loaded})")
-    subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, timeout=120)
+    printed(program, timeout=120)

@@ -44,26 +44,15 @@ def test_orders_are_ranked_at_the_samples_of_a_file(tmp_path: Path, told: Told) 
     assert "1 samples with missing values are left out" in err
 
 
-@pytest.mark.parametrize("text", ["1,2,3\n4,5\n", ",\n,\n", "a,b\nc,d\n", ""])
-def test_files_that_do_not_fit_are_code_3(text: str, tmp_path: Path, told: Told) -> None:
-    data = tmp_path / "rows.csv"
-    data.write_text(text)
-    assert "rows.csv: " in told("explore", *PAIR, "--data", str(data), "--axis", "rows", code=3).err
-
-
-@pytest.mark.parametrize("argv", [
-    ["explore"], ["explore", "mean(x)", "mean(x)"], ["explore", "mean(x", "mean(x^2)"], ["explore", "x"],
-    ["explore", *PAIR, "--budget", "0"], ["explore", *PAIR, "--patience", "-1"], ["explore", *PAIR, "--data", "/no/f"],
-    ["explore", *PAIR, "--reference", "0,1,2"], ["explore", *PAIR, "--reference", "red"],
-    ["explore", *PAIR, "--latex", "--verify"], ["explore", *(f"mean(x^{k})" for k in range(1, 14))],
-    ["explore", "mean(x)", "mean((x - 1) + 1)"], ["explore", "__import__('os')"],
-    ["explain"], ["explain", "no.json"], ["explain", "/"], ["explain", "mean(x", "mean(x^2)"], ["explain", "x + 1"],
-])
-def test_bad_input_is_code_3(argv: list[str], told: Told) -> None:
-    out, err = told(*argv, code=3)
-    assert out == ""
-    assert err.startswith("symdecouple: ")
-    assert "Traceback" not in err
+@pytest.mark.parametrize(("arguments", "name", "text"), [
+    *((("explore", *PAIR, "--axis", "rows", "--data"), "rows.csv", text)
+      for text in ("1,2,3\n4,5\n", ",\n,\n", "a,b\nc,d\n", "")),
+    *((("explain",), "verdict.json", text)
+      for text in ("", "{}", "[1]", "{", '{"format": "symdecouple.verdict"}', "mean(x)", "\x00\x01"))])
+def test_files_that_do_not_fit_are_code_3(arguments: tuple[str, ...], name: str, text: str, tmp_path: Path,
+                                          told: Told) -> None:
+    (tmp_path / name).write_text(text)
+    assert f"{name}: " in told(*arguments, str(tmp_path / name), code=3).err
 
 
 def test_an_interruption_prints_what_was_decided(monkeypatch: pytest.MonkeyPatch, told: Told) -> None:
@@ -138,13 +127,6 @@ def test_a_verdict_that_was_tampered_with_is_not_believed(tmp_path: Path, told: 
     out, err = told("explain", str(saved), code=3)
     assert out == ""
     assert "not to be believed" in err
-
-
-@pytest.mark.parametrize("text", ["", "{}", "[1]", "{", '{"format": "symdecouple.verdict"}', "mean(x)", "\x00\x01"])
-def test_files_that_hold_no_verdict_are_code_3(text: str, tmp_path: Path, told: Told) -> None:
-    saved = tmp_path / "verdict.json"
-    saved.write_text(text)
-    assert "verdict.json: " in told("explain", str(saved), code=3).err
 
 
 def test_formulas_of_standard_input_are_explained(monkeypatch: pytest.MonkeyPatch, told: Told) -> None:

@@ -14,8 +14,8 @@ from symdecouple import InvalidInput, decouple
 from symdecouple.cli.exit_codes import ExitCode
 from symdecouple.cli.image_features import listed_features
 from symdecouple.cli.image_files import read_picture
-from tests.cli.conftest import Told
-from tests.cli.pictures import SHARED, Image, levels, loaded, moved, saved, transfer
+from tests.cli.conftest import Transferred
+from tests.cli.pictures import ARRAYS, SHARED, Image, levels, loaded, moved, saved, transfer
 
 ImageCms = pytest.importorskip("PIL.ImageCms")
 GREY = levels(1, 6, 8).astype(np.uint8)
@@ -154,17 +154,17 @@ def profile(name: str) -> bytes:
     (profile("sRGB"), b"another", "target: one of 7 bytes", "done.tif"), (b"another", b"another", "", "done.png"),
 ])
 def test_profile_and_resolution_are_carried_over(first: bytes, second: bytes, said: str, output: str, tmp_path: Path,
-                                                 told: Told) -> None:
+                                                 transferred: Transferred) -> None:
     one, other = levels(4, 16, 12, 3).astype(np.uint8), levels(5, 10, 12, 3).astype(np.uint8)
     about = [{"icc_profile": data} if data else {} for data in (first, second)]
     source = written(tmp_path, by_pillow(one, "TIFF", dpi=(300, 150), **about[0]))
     target = written(tmp_path, by_pillow(other, "PNG", **about[1]), "b.png")
-    err = told("transfer", str(source), str(target), "-o", str(tmp_path / output), *SHARED).err
+    got, (_, err) = transferred(str(source), str(target), *SHARED, to=output)
     assert (said in err) and err.count("\n") == bool(said)
     with Image.open(tmp_path / output) as image:
         assert image.info.get("icc_profile", b"") == first
         assert image.info["dpi"] == pytest.approx((300, 150), rel=1e-4)
-    assert np.abs(loaded(tmp_path / output)[..., 0] - moved(one[..., 0], other[..., 0])).max() < 0.5 + 1e-9
+    assert np.abs(got[..., 0] - moved(one[..., 0], other[..., 0])).max() < 0.5 + 1e-9
 
 
 def test_a_turned_picture_turns_its_resolution(tmp_path: Path) -> None:
@@ -177,13 +177,11 @@ def test_a_turned_picture_turns_its_resolution(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("names", ["moments:3", "energies"])
-def test_the_reference_is_that_of_python(names: str, tmp_path: Path) -> None:
+def test_the_reference_is_that_of_python(names: str, transferred: Transferred) -> None:
     one, other = np.random.default_rng(8).normal(size=(2, 12, 12)) * [[[1]], [[3]]]
-    done = tmp_path / "done.npy"
-    assert transfer(saved(tmp_path / "a.npy", one), saved(tmp_path / "b.npy", other), "-o", str(done), "--features",
-                    names) == 0
+    got, _ = transferred(one, other, "--features", names, names=ARRAYS)
     plan = decouple(listed_features(names, 2).features)
-    np.testing.assert_allclose(loaded(done), plan.transfer(one, other, axis=(0, 1)).values, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(got, plan.transfer(one, other, axis=(0, 1)).values, rtol=1e-9, atol=1e-12)
 
 
 def test_nothing_is_warned_of_and_the_old_result_stays(tmp_path: Path) -> None:

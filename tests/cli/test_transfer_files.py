@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from symdecouple.cli.exit_codes import ExitCode
-from tests.cli.conftest import Told
-from tests.cli.pictures import LUMA, SHARED, TWO, levels, loaded, moved, saved, transfer
+from tests.cli.conftest import Told, Transferred
+from tests.cli.pictures import ARRAYS, LUMA, SHARED, TWO, levels, loaded, moved, saved, transfer
 
 
 @pytest.fixture
@@ -68,17 +68,17 @@ def test_a_preview_shows_three_pictures(name: str, pair: tuple[str, str], tmp_pa
     assert transfer(grey, pair[1], "-o", str(tmp_path / "d.png"), "--preview", str(tmp_path / name), *SHARED) == 0
 
 
-@pytest.mark.parametrize(("power", "code", "told"), [
+@pytest.mark.parametrize(("power", "code", "words"), [
     (2.0, ExitCode.OK, "look.cube has 65 nodes a side: 33 are more than half a level"),
     (3.0, ExitCode.PARTIAL, "look.cube is not written: a table of 65 nodes a side is"),
 ])
-def test_a_bent_map_takes_more_nodes_or_none(power: float, code: int, told: str, tmp_path: Path,
-                                             capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bent_map_takes_more_nodes_or_none(power: float, code: int, words: str, tmp_path: Path,
+                                             transferred: Transferred) -> None:
     rough, other = (levels(k, 40, 40, low=1, high=1000) / 1000 for k in (4, 5))
-    one, two = saved(tmp_path / "a.png", 255 * rough**power), saved(tmp_path / "b.png", 255 - 255 * other**2)
-    cube, done = tmp_path / "look.cube", tmp_path / "c.png"
-    assert transfer(one, two, "-o", str(done), "--cube", str(cube), "--features", "moments:3") == code
-    assert told in capsys.readouterr().err and done.exists()
+    cube = tmp_path / "look.cube"
+    got, said = transferred(255 * rough**power, 255 - 255 * other**2, "--cube", str(cube), "--features", "moments:3",
+                            to="c.png", code=code)
+    assert words in said.err and got is not None
     assert cube.exists() == (code == ExitCode.OK) and (not cube.exists() or "LUT_3D_SIZE 65" in cube.read_text())
 
 
@@ -97,7 +97,8 @@ def test_what_cannot_be_is_said_at_once(options: list[str], said: str, pair: tup
     assert out == "" and said in err and len(err.splitlines()) == 1 and not Path("c.png").exists()
 
 
-def test_signals_have_no_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    one, other = (saved(tmp_path / f"{k}.npy", np.random.default_rng(k).normal(size=30)) for k in (1, 2))
-    code = transfer(one, other, "-o", str(tmp_path / "c.npy"), "--cube", str(tmp_path / "x.cube"), *TWO)
-    assert code == ExitCode.BAD_INPUT and "one or three channels" in capsys.readouterr().err
+def test_signals_have_no_table(tmp_path: Path, transferred: Transferred) -> None:
+    one, other = (np.random.default_rng(k).normal(size=30) for k in (1, 2))
+    _, said = transferred(one, other, "--cube", str(tmp_path / "x.cube"), *TWO, names=ARRAYS, to="c.npy",
+                          code=ExitCode.BAD_INPUT)
+    assert "one or three channels" in said.err

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from symdecouple.cli.exit_codes import ExitCode
-from tests.cli.conftest import Told
-from tests.cli.pictures import TWO, Image, levels, loaded, saved, transfer
+from tests.cli.conftest import Told, Transferred
+from tests.cli.pictures import ARRAYS, TWO, Image, levels, saved
 
 # --- refused: 4, and nothing is written -------------------------------------------------------------------------------
 
@@ -29,21 +29,18 @@ def silent() -> np.ndarray:
 ], ids=["constant source", "constant target", "two values", "silent frequencies", "both"])
 def test_what_is_refused_is_not_written_and_perturbed_where_asked(source: np.ndarray, target: np.ndarray, features: str,
                                                                   perturb: str, match: str, offered: str,
-                                                                  tmp_path: Path, told: Told) -> None:
-    done = tmp_path / "done.npy"
-    given = (saved(tmp_path / "a.png", source), saved(tmp_path / "b.png", target), "-o", str(done), "--features",
-             features, "--reference", "target")
-    out, err = told("transfer", *given, code=ExitCode.PARTIAL)
+                                                                  transferred: Transferred) -> None:
+    given = (source, target, "--features", features, "--reference", "target")
+    written, (out, err) = transferred(*given, code=ExitCode.PARTIAL)
     assert f"grey: refused: {'the target' if 'all its' in match else match}" in out
     assert match in out
     assert [f"--perturb {kind} helps" in out for kind in ("ramp", "spectral", "both")] == [
         kind == offered for kind in ("ramp", "spectral", "both")]
     assert "nothing is written, 1 of 1 channels refused" in err
-    assert not done.exists()
-    out, err = told("transfer", *given, "--perturb", perturb)
+    assert written is None
+    got, (out, err) = transferred(*given, "--perturb", perturb)
     assert "perturbed: " in out
     assert err == ""
-    got = loaded(done)
     assert got.mean() == pytest.approx(target.mean(), rel=1e-12)
     assert got.std() == pytest.approx(target.std(), rel=1e-10, abs=1 / np.sqrt(3))  # what a ramp within a step adds
 
@@ -51,20 +48,18 @@ def test_what_is_refused_is_not_written_and_perturbed_where_asked(source: np.nda
 @pytest.mark.parametrize(("source", "target"), [((1, 24), (16, 16)), ((1, 1), (16, 16)), ((16, 16), (1, 1))],
                          ids=["one row", "one pixel", "target of one pixel"])
 def test_a_perturbation_is_not_offered_where_none_helps(source: tuple[int, int], target: tuple[int, int],
-                                                        tmp_path: Path, told: Told) -> None:
-    names = (saved(tmp_path / "a.png", levels(36, *source)), saved(tmp_path / "b.png", levels(37, *target)),
-             "--features", "energies")
-    out, _ = told("transfer", *names, "-o", str(tmp_path / "done.png"), code=ExitCode.PARTIAL)
+                                                        transferred: Transferred) -> None:
+    given = levels(36, *source), levels(37, *target), "--features", "energies"
+    out = transferred(*given, to="done.png", code=ExitCode.PARTIAL)[1].out
     assert "grey: refused" in out and "--perturb" not in out
     for kind in ("ramp", "spectral", "both"):
-        assert transfer(*names, "-o", str(tmp_path / "done.png"), "--perturb", kind) == ExitCode.PARTIAL
+        transferred(*given, "--perturb", kind, to="done.png", code=ExitCode.PARTIAL)
 
 
-def test_a_target_beyond_float64_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    small = saved(tmp_path / "small.npy", levels(38, 16, 16) * 1e-300)
-    names = saved(tmp_path / "a.npy", levels(39, 16, 16) * 1.0), small
-    assert transfer(*names, "-o", str(tmp_path / "done.npy"), *TWO, "--reference", "target") == ExitCode.PARTIAL
-    assert "take other units" in capsys.readouterr().out
+def test_a_target_beyond_float64_is_refused(transferred: Transferred) -> None:
+    arrays = levels(39, 16, 16) * 1.0, levels(38, 16, 16) * 1e-300
+    _, said = transferred(*arrays, *TWO, "--reference", "target", names=ARRAYS, code=ExitCode.PARTIAL)
+    assert "take other units" in said.out
 
 
 def test_one_refused_channel_stops_the_picture(tmp_path: Path, told: Told) -> None:
@@ -176,10 +171,10 @@ def test_outputs_that_cannot_hold_the_result(source: str, output: str, match: st
 
 @pytest.mark.parametrize("features", ["", "moments", "moments:0", "moments:13", "moments:x", "moments:2,moments:3",
                                       "energies,energies", "mean(x)", "moments:2,", "energies:2"])
-def test_bad_features(features: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    name = saved(tmp_path / "a.png", levels(33, 16, 16))
-    assert transfer(name, name, "-o", str(tmp_path / "o.png"), "--features", features) == ExitCode.BAD_INPUT
-    assert "moments:K with K from 1 to 12" in capsys.readouterr().err
+def test_bad_features(features: str, transferred: Transferred) -> None:
+    one = levels(33, 16, 16)
+    _, said = transferred(one, one, "--features", features, to="o.png", code=ExitCode.BAD_INPUT)
+    assert "moments:K with K from 1 to 12" in said.err
 
 
 @pytest.mark.parametrize(("reference", "match"), [
@@ -188,23 +183,21 @@ def test_bad_features(features: str, tmp_path: Path, capsys: pytest.CaptureFixtu
     ("0,1/0", "number 2: division by zero"), ("nan,1", "number 1: nan"), ("0,oo", "number 2: oo"),
     ("0,I", "number 2: "), ("0,(", "number 2: "), ("0,-1", "the variance would be -1"), ("2,4", "variance"),
 ])
-def test_bad_references(reference: str, match: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    name, done = saved(tmp_path / "a.png", levels(34, 16, 16)), tmp_path / "done.png"
-    assert transfer(name, name, "-o", str(done), *TWO, "--reference", reference) == ExitCode.BAD_INPUT
-    assert match in capsys.readouterr().err
-    assert not done.exists()
+def test_bad_references(reference: str, match: str, transferred: Transferred) -> None:
+    one = levels(34, 16, 16)
+    written, said = transferred(one, one, *TWO, "--reference", reference, to="done.png", code=ExitCode.BAD_INPUT)
+    assert written is None and match in said.err
 
 
-def test_a_signal_takes_no_features_of_a_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_signal_takes_no_features_of_a_picture(tmp_path: Path, transferred: Transferred) -> None:
     signal, picture = saved(tmp_path / "a.npy", levels(35, 32)), saved(tmp_path / "b.png", levels(35, 16, 16))
-    for names in ((signal, picture), (picture, signal), (signal, signal, "--colour", "channels")):
-        assert transfer(*names, "-o", str(tmp_path / "done.npy")) == ExitCode.BAD_INPUT
-        assert "the features of a signal" in capsys.readouterr().err
+    for given in ((signal, picture), (picture, signal), (signal, signal, "--colour", "channels")):
+        assert "the features of a signal" in transferred(*given, code=ExitCode.BAD_INPUT)[1].err
 
 
-def test_errors_are_json_where_it_is_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert transfer(str(tmp_path / "a.png"), str(tmp_path / "b.png"), "-o", "o.png", "--json") == ExitCode.BAD_INPUT
-    found = json.loads(capsys.readouterr().out)
+def test_errors_are_json_where_it_is_asked_for(tmp_path: Path, told: Told) -> None:
+    found = json.loads(told("transfer", str(tmp_path / "a.png"), str(tmp_path / "b.png"), "-o", "o.png", "--json",
+                            code=ExitCode.BAD_INPUT).out)
     assert (found["kind"], found["exit_code"]) == ("InvalidInput", 3)
 
 

@@ -1,7 +1,5 @@
 """Feature sets with their steps, and modified features differenced numerically: what the tests of verdicts share."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -11,18 +9,13 @@ import mpmath
 import numpy as np
 from sympy import Expr, Rational, cos, cosh, exp, log, sin, sympify, tanh
 
-from symdecouple.decoupling.plan import decouple
+from symdecouple import FeatureSet, Group, Mean, NoClosedForm, decouple, kurtosis, skewness, variance, x
 from symdecouple.decoupling.reference import reference_values
 from symdecouple.decoupling.verdicts.modified import ModifiedSubject
 from symdecouple.decoupling.verdicts.scenario import Verdicts
-from symdecouple.errors import NoClosedForm
 from symdecouple.flows.generators import generators
 from symdecouple.flows.separable import flow
 from symdecouple.flows.steps import TIME, Step, make_steps
-from symdecouple.language.feature_set import FeatureSet, Group
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import x
-from symdecouple.language.statistics import kurtosis, skewness, variance
 
 M = [Mean(x**k) for k in range(5)]
 FIFTH = Rational(1, 5)

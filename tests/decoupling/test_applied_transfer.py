@@ -204,11 +204,9 @@ def test_files_and_batches_that_are_no_table(tmp_path: Path) -> None:
 # --- the picture ---
 
 
+@pytest.mark.usefixtures("pyplot")
 @pytest.mark.parametrize("case", ["grey", "colour", "signal", "values", "volume"])
 def test_source_target_and_result_beside_each_other(case: str) -> None:
-    pytest.importorskip("matplotlib").use("Agg")
-    from matplotlib import pyplot
-
     grey, options = PICTURE[..., 0], {"axis": None} if case in ("grey", "volume") else {}
     images = {"grey": (grey, grey[::-1] // 2 + 9), "colour": (PICTURE, 255 - PICTURE), "values": (SOURCE, TARGET),
               "volume": (PICTURE, 255 - PICTURE), "signal": (SOURCE, TARGET)}[case]
@@ -227,21 +225,17 @@ def test_source_target_and_result_beside_each_other(case: str) -> None:
         assert sum(p.get_height() for p in axes[2].patches) == pytest.approx(1)
     with pytest.raises(sd.InvalidInput, match="a sequence of 3"):
         done.plot(axes[0])
-    pyplot.close("all")
 
 
+@pytest.mark.usefixtures("pyplot")
 @pytest.mark.parametrize(("source", "black", "white"), [
     (PICTURE / 255, 0, 1), (PICTURE + 0.01, 0, 255), (PICTURE - 0.01, 0, 255), (PICTURE * 256.0, 0, 65535),
     (PICTURE * 16.0, None, None),  # 12 bits: almost black from 0 to 65535
 ])
 def test_black_and_white_of_numbers_without_a_type(source: Any, black: float | None, white: float | None) -> None:
-    pytest.importorskip("matplotlib").use("Agg")
-    from matplotlib import pyplot
-
     done = plan_of(2).transfer(source, source[::-1], channel_axis=-1)
     low, high = (source.min(), source.max()) if black is None or white is None else (black, white)
     np.testing.assert_allclose(done.plot()[0].images[0].get_array(), ((source - low) / (high - low)).clip(0, 1))
-    pyplot.close("all")
 
 
 def test_what_has_no_picture() -> None:

@@ -1,7 +1,5 @@
 """Attainable ranges of a plan: against counting by hand, other solvers, and what the plan itself refuses."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -10,21 +8,14 @@ from scipy.optimize import linprog
 from sympy import Rational, exp, sqrt
 
 import symdecouple as sd
-from symdecouple import FilterBank, Group, Mean, x
+from symdecouple import FilterBank, Group, InvalidInput, Mean, UnsupportedExpression, x
 from symdecouple.decoupling.attainable.reference import check_attainable
 from symdecouple.decoupling.reference import reference_values
-from symdecouple.errors import InvalidInput, UnsupportedExpression
+from symdecouple.families import autocorrelation, raw_moments, second_order_moments, standardized_moments
 from symdecouple.families.bank import FilterBank as Bank
-from symdecouple.families.moments import raw_moments, standardized_moments
-from symdecouple.families.quadratic import autocorrelation, second_order_moments
 
 TIED = [0.0, 1, 2, 4, 5, 9, 9, 9]
 BANK = [[1, 1, 1], [-1, 0, 1], [-1, 2, -1]]
-
-
-def drawn_rows(seed: int) -> np.ndarray:
-    rng = np.random.default_rng(seed)
-    return rng.integers(0, int(rng.integers(3, 12)), (20, int(rng.integers(4, 30)))).astype(float)
 
 
 def test_three_largest_tied() -> None:
@@ -39,7 +30,8 @@ def test_three_largest_tied() -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_features_are_refused_exactly_where_a_reference_before_is_out_of_range(seed: int) -> None:
-    plan, rows = sd.decouple(raw_moments(6)), drawn_rows(seed)
+    plan, rng = sd.decouple(raw_moments(6)), np.random.default_rng(seed)
+    rows = rng.integers(0, int(rng.integers(3, 12)), (20, int(rng.integers(4, 30)))).astype(float)
     values, _ = plan.transform(rows, on_refusal="return")
     found = plan.attainable(rows)
     np.testing.assert_array_equal(np.isnan(values), np.isnan(found.low))
@@ -238,11 +230,8 @@ def test_features_of_a_group_share_what_is_held() -> None:
     assert found.low[2] < alone.attainable(n_samples=16).low[2]  # the second is not held
 
 
+@pytest.mark.usefixtures("pyplot")
 def test_the_picture_has_a_row_a_feature() -> None:
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
     found = sd.decouple(raw_moments(5)).attainable([TIED, TIED])
     axes = found[0].plot()
     assert len(axes) == 5 and [ax.get_ylabel() for ax in axes] == ["mean", "variance", "skewness", "orthokurtosis",
@@ -250,7 +239,6 @@ def test_the_picture_has_a_row_a_feature() -> None:
     assert "no level" in axes[4].texts[0].get_text()
     with pytest.raises(InvalidInput, match="index one sample"):
         found.plot()
-    pyplot.close("all")
 
 
 def test_the_mean_alone_is_free() -> None:

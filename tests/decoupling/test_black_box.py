@@ -1,7 +1,5 @@
 """Plans of sets with black boxes: closed forms before them, the narrow path from them on, and float64 only."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from typing import Any
@@ -11,15 +9,9 @@ import pytest
 from scipy.stats import norm
 from sympy import Rational
 
-from symdecouple.decoupling.plan import decouple
+from symdecouple import Feature, FeatureSet, Group, Mean, Status, decouple, kurtosis, skewness, variance, x
 from symdecouple.decoupling.reference import Reference, reference_values
 from symdecouple.errors import InvalidInput, NoClosedForm, RefusalWarning, Refused
-from symdecouple.language.feature import Feature
-from symdecouple.language.feature_set import FeatureSet, Group
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import x
-from symdecouple.language.statistics import kurtosis, skewness, variance
-from symdecouple.verdict import Status
 from tests.numeric.paths.test_black_box_rows import BOXES, fails_below, peakedness, raised
 
 X = np.random.default_rng(5).normal(size=(2, 8))

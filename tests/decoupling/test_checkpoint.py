@@ -1,7 +1,5 @@
 """A transform that was interrupted goes on where it stopped, and nothing else is taken from its file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +20,13 @@ def small_portions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "_CHUNK", 24)  # two samples
 
 
-def interrupted(plan: Any, file: Path, after: int) -> None:
+def interrupted(plan: Any, file: Path, after: int, samples: np.ndarray = SAMPLES) -> None:
     def stop(done: int, all_of_them: int) -> None:
         if done >= after:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        plan.transform(SAMPLES, checkpoint=file, progress=stop, on_refusal="return")
+        plan.transform(samples, checkpoint=file, progress=stop, on_refusal="return")
 
 
 def test_goes_on_where_it_stopped(tmp_path: Path) -> None:
@@ -51,12 +49,8 @@ def test_single_precision_goes_on_as_well(tmp_path: Path) -> None:
     plan, samples = decouple(raw_moments(4)), SAMPLES.astype(np.float32)
     expected = plan.transform(samples, on_refusal="return")[0]
 
-    def stop(done: int, all_of_them: int) -> None:
-        raise KeyboardInterrupt
-
     for _ in range(2):
-        with pytest.raises(KeyboardInterrupt):
-            plan.transform(samples, checkpoint=tmp_path / "c", progress=stop, on_refusal="return")
+        interrupted(plan, tmp_path / "c", 0, samples)
     found = plan.transform(samples, checkpoint=tmp_path / "c", on_refusal="return")[0]
     assert found.dtype == np.float32
     np.testing.assert_array_equal(found, expected)

@@ -1,7 +1,5 @@
 """Closures in plans: both sentences, sets that are filled up, and what is decoupled from the features themselves."""
 
-from __future__ import annotations
-
 import pickle
 from typing import Any
 
@@ -9,12 +7,9 @@ import numpy as np
 import pytest
 from sympy import cos, exp, log, sin
 
-from symdecouple import Group, Mean, Status, decouple, kurtosis, variance
+from symdecouple import Feature, FeatureSet, Group, Mean, NoClosedForm, Status, decouple, kurtosis, variance
 from symdecouple.decoupling.verdicts.closures import filled_set
-from symdecouple.errors import NoClosedForm
 from symdecouple.families import circular_features
-from symdecouple.language.feature import Feature
-from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.sample import coordinates, sample, x
 
 P = sample("x", positive=True)

@@ -1,7 +1,5 @@
 """Plans of functions of explicit coordinates, against closed forms, complex logarithms and SciPy's integrator."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import mpmath
@@ -10,15 +8,10 @@ import pytest
 from scipy.stats import uniform
 from sympy import Rational, Symbol, atan2, cos, exp, pi, sin, sqrt
 
+from symdecouple import Feature, FeatureSet, Group, InvalidInput, Mean, NoClosedForm, Refused, coordinates, decouple, x
 from symdecouple.analysis.orthogonality import orthogonality
-from symdecouple.decoupling.plan import decouple
 from symdecouple.decoupling.reference import Reference, reference_values
-from symdecouple.errors import InvalidInput, NoClosedForm, Refused
 from symdecouple.families.moments import raw_moments
-from symdecouple.language.feature import Feature
-from symdecouple.language.feature_set import FeatureSet, Group
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import coordinates, x
 from symdecouple.verdict import Status
 
 X1, X2 = coordinates(2)

@@ -1,35 +1,17 @@
 """Features that depend on those before them: refused with the relation, left out on request, and nothing else is."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 import pytest
 from sympy import Integer, Rational, cos, cosh, exp, log, sin, sqrt, tanh
 
-from symdecouple import (
-    Feature,
-    FeatureSet,
-    Filter,
-    Group,
-    InvalidInput,
-    Mean,
-    central_moment,
-    coordinates,
-    decouple,
-    families,
-    kurtosis,
-    sample,
-    shift,
-    skewness,
-    standard_deviation,
-    variance,
-    x,
-)
+from symdecouple import Feature, FeatureSet, Filter, Group, InvalidInput, Mean, decouple, families, shift
 from symdecouple.decoupling import dependence
 from symdecouple.decoupling.application import Application
 from symdecouple.decoupling.dependence import find_dependent
+from symdecouple.language.sample import coordinates, sample, x
+from symdecouple.language.statistics import central_moment, kurtosis, skewness, standard_deviation, variance
 
 m, m2, m3 = Mean(x), Mean(x**2), Mean(x**3)
 p = sample(positive=True)

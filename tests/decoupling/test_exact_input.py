@@ -3,13 +3,10 @@
 import copy
 import os
 import pickle
-import subprocess
-import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import mpmath
@@ -18,30 +15,16 @@ import pytest
 import sympy as sp
 
 import symdecouple as sd
+from symdecouple import Filter, Mean, x
 from symdecouple.families.moments import raw_moments, standardized_moments
-from symdecouple.language.filters import Filter
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import x
-from tests.stats.oracle import orthokurtosis
+from tests.processes import printed
+from tests.stats.oracle import moments, orthokurtosis
 
 STEPS = (1, 3, 4, 9, 10)
 PLAN = sd.decouple(raw_moments(4))
-
-
-def _skewness_and_kurtosis(t: Any) -> tuple[Any, Any]:
-    """Of z = c/(1 - t c), c the centred steps, in the digits of mpmath."""
-    centred = [k - mpmath.mpf(sum(STEPS)) / 5 for k in STEPS]
-    z = [c / (1 - t * c) for c in centred]
-    mean = mpmath.fsum(z) / 5
-    m2, m3, m4 = (mpmath.fsum((v - mean) ** j for v in z) / 5 for j in (2, 3, 4))
-    return m3 / m2**1.5, m4 / m2**2
-
-
-ROOT = mpmath.findroot(lambda t: _skewness_and_kurtosis(t)[0], (-0.2, 0.2), solver="ridder")
 MEAN = Fraction(sum(STEPS), 5)
-VARIANCE = float(sum((k - MEAN) ** 2 for k in STEPS) / 5)
-SKEWNESS = float(_skewness_and_kurtosis(0)[0])
-ORTHOKURTOSIS = float(_skewness_and_kurtosis(ROOT)[1])
+_, VARIANCE, SKEWNESS = moments(STEPS, 3)
+ORTHOKURTOSIS = float(orthokurtosis(STEPS))
 
 
 @pytest.mark.parametrize("base", [2**53, 2**60, 10**25, -(2**61)])
@@ -161,11 +144,8 @@ def test_pickles_are_the_same_in_every_process_before_and_after_use() -> None:
     here: dict[str, Any] = {}
     exec(PICKLED, here)
     seed = str(int(os.environ.get("PYTHONHASHSEED", "random").replace("random", "0")) + 1)
-    there = subprocess.run([sys.executable, "-c", PICKLED + "print(*found)"], capture_output=True, text=True,
-                           timeout=200, check=False, cwd=Path(__file__).parents[2],
-                           env={**os.environ, "PYTHONHASHSEED": seed})
-    assert there.returncode == 0, there.stderr
-    assert len(here["found"]) == 9 and here["found"] == there.stdout.split()
+    there = printed(PICKLED + "print(*found)", timeout=200, PYTHONHASHSEED=seed)
+    assert len(here["found"]) == 9 and here["found"] == there.split()
 
 
 def test_precision_of_one_thread_is_not_that_of_another() -> None:

@@ -7,15 +7,10 @@ import pytest
 from scipy.integrate import quad
 from sympy import cos, exp, sqrt
 
+from symdecouple import FeatureSet, Filter, InvalidInput, Mean, UnsupportedExpression, shift, x
 from symdecouple.decoupling.expectations import white_expectation
 from symdecouple.decoupling.reference import reference_values
-from symdecouple.errors import InvalidInput, UnsupportedExpression
-from symdecouple.families.filter_moments import filter_moments
-from symdecouple.families.tils import tils
-from symdecouple.language.feature_set import FeatureSet
-from symdecouple.language.filters import Filter, shift
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import x
+from symdecouple.families import filter_moments, tils
 
 H, G = Filter([1, -2, 4]), Filter([3, 1, 5], origin=0)
 DOUBLE_FACTORIAL = {0: 1, 2: 1, 4: 3, 6: 15, 8: 105}

@@ -1,7 +1,5 @@
 """Samples in far units, on orbits that are no scalings: the numbers, or the true reason why there are none."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import mpmath

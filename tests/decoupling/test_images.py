@@ -4,16 +4,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import symdecouple as sd
-from symdecouple import InvalidInput
-from symdecouple.families.quadratic import second_order_moments
-from symdecouple.families.tils import tils
-from symdecouple.numeric.perturbing import Perturbation
+from symdecouple import InvalidInput, Perturbation
+from symdecouple.families import second_order_moments, tils
 from tests.traced import peak
 
-Array = NDArray[np.float64]
 BANK = tils()
 FEATURES = second_order_moments(BANK)
 PLAN = sd.decouple(FEATURES)
@@ -23,7 +19,7 @@ ROWS, COLUMNS = np.indices((HIGH, WIDE))
 GREY = np.random.default_rng(0).integers(0, 256, (HIGH, WIDE))
 
 
-def energies(image: Array) -> Array:
+def energies(image: np.ndarray) -> np.ndarray:
     """Mean squares of circular convolutions by shifts."""
     found = []
     for name in BANK.names:
@@ -50,7 +46,7 @@ def test_narrow_path_and_convex_newton_agree() -> None:
     pytest.param(GREY.astype(np.uint8), id="uint8"), pytest.param((257 * GREY).astype(np.uint16), id="uint16"),
     pytest.param((ROWS == 3) & (COLUMNS == 5), id="delta"),
     pytest.param(255 * (COLUMNS // 16 % 2 ^ ROWS // 16 % 2), id="square waves both ways")])
-def test_images_that_have_all_levels(image: Array) -> None:
+def test_images_that_have_all_levels(image: np.ndarray) -> None:
     image = image.astype(int) if image.dtype == bool else image
     values = PLAN.transform(image)
     assert np.isfinite(values).all()

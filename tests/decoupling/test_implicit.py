@@ -1,7 +1,5 @@
 """Jets behind implicit levels: against differences of the plan, against each other, and where there is no root."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 
@@ -9,13 +7,11 @@ import mpmath
 import pytest
 from sympy import Symbol, exp
 
+from symdecouple import BudgetExceeded, Mean, x
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
 from symdecouple.calculus.jets import Jet, Point
 from symdecouple.decoupling.verdicts.implicit import ModifiedPoint
-from symdecouple.errors import BudgetExceeded
 from symdecouple.language.budget import Budget
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import x
 from tests.decoupling.made import differenced, made, plan
 
 SAMPLE = [Fraction(0), Fraction(1), Fraction(3), Fraction(4), Fraction(9)]

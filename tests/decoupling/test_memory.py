@@ -1,7 +1,5 @@
 """What a plan takes beside its samples and its answers, and that samples stay as they are."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -12,14 +10,10 @@ from numpy.typing import NDArray
 from sympy import exp
 
 import symdecouple as sd
+from symdecouple import FeatureSet, Mean, x
 from symdecouple.decoupling import running
-from symdecouple.families.moments import raw_moments
-from symdecouple.families.quadratic import second_order_moments
-from symdecouple.families.tils import tils
+from symdecouple.families import raw_moments, second_order_moments, tils
 from symdecouple.language.black_box import BlackBox
-from symdecouple.language.feature_set import FeatureSet
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import x
 from tests.traced import peak
 
 Array = NDArray[Any]

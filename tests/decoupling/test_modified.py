@@ -1,7 +1,5 @@
 """Modified features as formulas, and Theorem D: its certificate, and what happens without each hypothesis."""
 
-from __future__ import annotations
-
 import dataclasses
 import random
 from fractions import Fraction
@@ -10,9 +8,8 @@ from typing import Any
 import pytest
 from sympy import Float, Symbol, cosh, exp, log, sqrt, tanh
 
-from symdecouple import verdict_from_json
+from symdecouple import Feature, FeatureSet, Group, InvalidInput, Mean, check_frobenius, shift, verdict_from_json
 from symdecouple.calculus.elementary import World
-from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.jets import Point
 from symdecouple.calculus.subject import Subject
 from symdecouple.decoupling.verdicts.modified import (
@@ -23,11 +20,6 @@ from symdecouple.decoupling.verdicts.modified import (
     modified_features,
     starts,
 )
-from symdecouple.errors import InvalidInput
-from symdecouple.language.feature import Feature
-from symdecouple.language.feature_set import FeatureSet, Group
-from symdecouple.language.filters import shift
-from symdecouple.language.mean import Mean
 from symdecouple.language.sample import coordinates, sample, x
 from symdecouple.language.statistics import central_moment, kurtosis, skewness, variance
 from symdecouple.verdict import Status, Verdict

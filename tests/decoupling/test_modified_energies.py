@@ -8,18 +8,10 @@ import numpy as np
 import pytest
 from sympy import S
 
-from symdecouple.calculus.certificates import verdict_from_json
-from symdecouple.decoupling.plan import Plan, decouple
+from symdecouple import FeatureSet, Filter, FilterBank, Group, Mean, Plan, decouple, variance, verdict_from_json, x
 from symdecouple.decoupling.verdicts.modified import ModifiedSubject
 from symdecouple.decoupling.verdicts.modified_energies import ModifiedEnergies, decide_energies
-from symdecouple.families.bank import FilterBank
-from symdecouple.families.quadratic import autocorrelation, second_order_moments
-from symdecouple.families.tils import tils
-from symdecouple.language.feature_set import FeatureSet, Group
-from symdecouple.language.filters import Filter
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import x
-from symdecouple.language.statistics import variance
+from symdecouple.families import autocorrelation, second_order_moments, tils
 from symdecouple.verdict import Status
 
 BANK = FilterBank([[1, 1, 1], [-1, 0, 1], [-1, 2, -1]], names="lmh")

@@ -1,7 +1,5 @@
 """Orbits of single samples: the searches for a level against each other, and against the Moebius kernel of `stats`."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 
@@ -10,16 +8,13 @@ import numpy as np
 import pytest
 from sympy import Expr, Rational, cos, exp, sin
 
+from symdecouple import FeatureSet, Mean, kurtosis, skewness, standard_deviation, variance, x
 from symdecouple.decoupling.motions.joint_steps import ConcatenatedFlows, JointSteps
 from symdecouple.decoupling.motions.nested_roots import Automatic, NestedRoots
 from symdecouple.decoupling.motions.orbit import Moved, OrbitMotion, Unreachable
 from symdecouple.flows.generators import generators
 from symdecouple.flows.separable import flow
 from symdecouple.flows.steps import TIME, make_steps
-from symdecouple.language.feature_set import FeatureSet
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import x
-from symdecouple.language.statistics import kurtosis, skewness, standard_deviation, variance
 from symdecouple.numeric.features.expressions import as_multiprecision
 from symdecouple.stats import orthokurtosis
 

@@ -6,27 +6,18 @@ import mpmath
 import numpy as np
 import pytest
 
-from symdecouple.decoupling.plan import decouple
-from symdecouple.errors import InvalidInput, PerturbedWarning, RefusalWarning, Refused
-from symdecouple.families.bank import FilterBank
-from symdecouple.families.moments import raw_moments
-from symdecouple.families.quadratic import second_order_moments
+from symdecouple import FilterBank, InvalidInput, Perturbation, PerturbedWarning, RefusalWarning, Refused, decouple
+from symdecouple.families import raw_moments, second_order_moments
 from symdecouple.numeric.perturbation import ramp_perturbation
-from symdecouple.numeric.perturbing import Perturbation
 
 TIED = [0.0, 0, 0, 0, 1, 2]
 FINE = [1.0, 2, 4, 7, 3, 9]
 MOMENTS = decouple(raw_moments(4), perturb="ramp")
 BANK = FilterBank([[1, 1, 1], [-1, 0, 1], [-1, 2, -1]], names="lmh")
+MOSTLY_ZEROS = np.where(np.arange(100) < 62, 0, np.random.default_rng(3).integers(1, 9, size=100))
 
 
-def mostly_zeros() -> np.ndarray:
-    image = np.random.default_rng(3).integers(1, 9, size=100)
-    image[:62] = 0
-    return image
-
-
-@pytest.mark.parametrize("sample", [TIED, [0, 0, 0, 1] * 4, mostly_zeros()], ids=["tied", "two-valued", "zeros"])
+@pytest.mark.parametrize("sample", [TIED, [0, 0, 0, 1] * 4, MOSTLY_ZEROS], ids=["tied", "two-valued", "zeros"])
 def test_ties_are_cured_by_the_ramp(sample: list[float]) -> None:
     _, (before,) = decouple(raw_moments(4)).normalize(sample, on_refusal="return")
     values, (outcome,) = MOMENTS.normalize(sample, on_refusal="return")

@@ -1,6 +1,5 @@
 """What a plan tells of itself: explanations, names, reports of residuals, and its diagram."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import mpmath
@@ -8,22 +7,11 @@ import numpy as np
 import pytest
 from sympy import cos, exp, sin
 
-from symdecouple import (
-    Feature,
-    FeatureSet,
-    Group,
-    InvalidInput,
-    Mean,
-    coordinates,
-    decouple,
-    kurtosis,
-    skewness,
-    variance,
-    x,
-)
+from symdecouple import Feature, FeatureSet, Group, InvalidInput, Mean, coordinates, decouple, x
 from symdecouple.decoupling.explanation import Explanation
 from symdecouple.decoupling.plan_picture import LevelRow, draw_diagram
 from symdecouple.families import autocorrelation, raw_moments, second_order_moments, standardized_moments, tils
+from symdecouple.language.statistics import kurtosis, skewness, variance
 
 FOUR = decouple(raw_moments(4))
 
@@ -140,15 +128,6 @@ def test_a_report_is_about_one_sample() -> None:
 
 
 # --- the diagram ----------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def pyplot() -> Iterator[Any]:
-    pytest.importorskip("matplotlib").use("Agg")
-    from matplotlib import pyplot
-
-    yield pyplot
-    pyplot.close("all")
 
 
 def texts(ax: Any) -> list[str]:

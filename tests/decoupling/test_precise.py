@@ -6,16 +6,15 @@ import pickle
 import mpmath
 import numpy as np
 import pytest
-from sympy import Rational, cosh, log, tanh
+from sympy import Rational
 
-from symdecouple import Mean, decouple, x
+from symdecouple import FeatureSet, decouple
 from symdecouple.decoupling.precise import Precise
 from symdecouple.decoupling.routes import narrow as narrow_route
 from symdecouple.families.moments import raw_moments, standardized_moments
-from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.precision import path_adjoint as precision_adjoint
+from tests.numeric.paths.nested import MIXED
 
-MIXED = [Mean(x), Mean(x**2), Mean(log(cosh(x))), Mean(tanh(x))]
 POINTS = [-2.0, -0.5, 1.0, 2.0, 0.75]
 
 

@@ -1,18 +1,13 @@
 """Plans of second-order features in many digits: by the convex problem, as along the narrow path and in float64."""
 
-from __future__ import annotations
-
 import mpmath
 import numpy as np
 import pytest
 from sympy import Rational
 
-from symdecouple import FeatureSet, Mean, decouple, x
+from symdecouple import FeatureSet, Filter, FilterBank, InvalidInput, Mean, decouple, x
 from symdecouple.decoupling.routes import narrow as narrow_route
-from symdecouple.errors import InvalidInput
-from symdecouple.families.bank import FilterBank
 from symdecouple.families.quadratic import autocorrelation, second_order_moments
-from symdecouple.language.filters import Filter
 from symdecouple.numeric.features.expressions import as_multiprecision
 from symdecouple.numeric.samples.vectors import rounding
 

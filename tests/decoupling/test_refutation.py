@@ -1,9 +1,7 @@
 """Refutations behind implicit levels: the minor by differences of the plan, the certificate under attack, JSON."""
 
-from __future__ import annotations
-
-import dataclasses
 import json
+from dataclasses import replace as changed
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -12,17 +10,12 @@ import mpmath
 import pytest
 from sympy import Integer, Rational, cosh, log
 
-from symdecouple import verdict_from_json
+from symdecouple import Feature, InvalidInput, Mean, shift, verdict_from_json, x
 from symdecouple.calculus.certificates import Dependence
 from symdecouple.calculus.subject import Subject
 from symdecouple.calculus.witness import Minor
 from symdecouple.decoupling.verdicts.modified import ModifiedSubject
 from symdecouple.decoupling.verdicts.refutation import ModifiedIndependence, ModifiedNonInvolution, decide_modified
-from symdecouple.errors import InvalidInput
-from symdecouple.language.feature import Feature
-from symdecouple.language.filters import shift
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import x
 from symdecouple.verdict import Certificate, Status, Verdict
 from tests.decoupling.made import M, differenced_minor, made, made_of
 
@@ -92,8 +85,8 @@ def test_past_the_budget_it_is_undecided() -> None:
 
 def test_an_unreachable_reference_is_undecided() -> None:
     """A second moment below the squared mean: no sample reaches level 2, and no sample refutes anything."""
-    subject = dataclasses.replace(made("four moments").subject(4), values=(Integer(2), Integer(1), Integer(0)))
-    steps = tuple(dataclasses.replace(step, formula=None) for step in made("four moments").steps)
+    subject = changed(made("four moments").subject(4), values=(Integer(2), Integer(1), Integer(0)))
+    steps = tuple(changed(step, formula=None) for step in made("four moments").steps)
     verdict = decide_modified(subject, steps, budget=20)
     assert verdict.status is Status.UNDECIDED and verdict.reason == "no sample was found that reaches all levels"
 
@@ -101,31 +94,21 @@ def test_an_unreachable_reference_is_undecided() -> None:
 # --- the certificate under attack -----------------------------------------------------------------------------------
 
 
-def changed(certificate: Any, **parts: Any) -> Any:
-    return dataclasses.replace(certificate, **parts)
-
-
 @pytest.mark.parametrize("name", ["four moments", "powers and mean"])
 def test_a_changed_certificate_does_not_verify(name: str) -> None:
     certificate: Any = decided(name, REFUTED[name][0]).certificate
     witness, subject = certificate.witness, certificate.subject
     moved = (witness.sample[0] + Fraction(1, 7), *witness.sample[1:])
+    low, high = -witness.minor.high, -witness.minor.low
     attacks = [
+        *(changed(certificate, witness=changed(witness, **parts)) for parts in (
+            {"sample": moved}, {"minor": Minor(low, high)}, {"minor": Minor(Fraction(0), Fraction(0))},
+            {"pair": (1, 2)}, {"pair": (2, 1)}, {"pair": (1, 9)}, {"pair": None}, {"rows": witness.rows[:-1]},
+            {"columns": (1, 2)}, {"sample": witness.sample[:1] * len(witness.sample)})),
+        *(changed(certificate, subject=changed(subject, **parts)) for parts in (
+            {"values": (*subject.values[:-1], Rational(1, 3))}, {"items": tuple(reversed(subject.items))},
+            {"starts": (0,) * len(subject.items)})),
         changed(certificate, n_samples=certificate.n_samples + 1),
-        changed(certificate, witness=dataclasses.replace(witness, sample=moved)),
-        changed(certificate, witness=dataclasses.replace(witness, minor=Minor(-witness.minor.high,
-                                                                              -witness.minor.low))),
-        changed(certificate, witness=dataclasses.replace(witness, minor=Minor(Fraction(0), Fraction(0)))),
-        changed(certificate, witness=dataclasses.replace(witness, pair=(1, 2))),
-        changed(certificate, witness=dataclasses.replace(witness, pair=(2, 1))),
-        changed(certificate, witness=dataclasses.replace(witness, pair=(1, 9))),
-        changed(certificate, witness=dataclasses.replace(witness, pair=None)),
-        changed(certificate, witness=dataclasses.replace(witness, rows=witness.rows[:-1])),
-        changed(certificate, witness=dataclasses.replace(witness, columns=(1, 2))),
-        changed(certificate, witness=dataclasses.replace(witness, sample=witness.sample[:1] * len(witness.sample))),
-        changed(certificate, subject=dataclasses.replace(subject, values=(*subject.values[:-1], Rational(1, 3)))),
-        changed(certificate, subject=dataclasses.replace(subject, items=tuple(reversed(subject.items)))),
-        changed(certificate, subject=dataclasses.replace(subject, starts=(0,) * len(subject.items))),
     ]
     n = certificate.n_samples
     attacks += [changed(c, n0=n0, n_samples=None)  # seen at one size, claimed for every one
@@ -146,7 +129,7 @@ def test_one_size_is_not_every_size_where_filters_occur() -> None:
 def test_identities_of_the_features_as_declared_prove_nothing() -> None:
     """Feature 4 is f_1 + f_2: a relation of gradients that the modified ones, of which the fourth is 0, do not obey."""
     features = made("four moments").subject(4)
-    subject = dataclasses.replace(features, items=(*features.items[:3], Feature(M[1] + M[2])))
+    subject = changed(features, items=(*features.items[:3], Feature(M[1] + M[2])))
     about = Subject(subject.items)
     relation = (Integer(-1), Integer(-1), Integer(0), Integer(1))
     assert Dependence(about, relation, 5).verify()
@@ -155,7 +138,7 @@ def test_identities_of_the_features_as_declared_prove_nothing() -> None:
 
 def test_formulas_that_do_not_impose_the_references_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     certificate: Any = decided("four moments", 4).certificate
-    wrong = tuple(dataclasses.replace(s, formula=None if s.formula is None else 2 * s.formula)
+    wrong = tuple(changed(s, formula=None if s.formula is None else 2 * s.formula)
                   for s in made("four moments").steps)
     monkeypatch.setattr(ModifiedSubject, "steps", lambda subject: wrong)
     failed = [check for check in certificate.audit() if not check.passed]

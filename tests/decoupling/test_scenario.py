@@ -1,23 +1,14 @@
 """Which scenario a set is in: lazily, with every combination of answers, and as a table."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
 from sympy import Integer
 
-from symdecouple.calculus.frobenius import check_frobenius
+from symdecouple import Feature, FeatureSet, Group, InvalidInput, Mean, check_frobenius, coordinates, shift, variance, x
 from symdecouple.decoupling.verdicts import scenario as module
 from symdecouple.decoupling.verdicts.decisions import Decisions
 from symdecouple.decoupling.verdicts.scenario import Verdicts
-from symdecouple.errors import InvalidInput
-from symdecouple.language.feature import Feature
-from symdecouple.language.feature_set import FeatureSet, Group
-from symdecouple.language.filters import shift
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import coordinates, x
-from symdecouple.language.statistics import variance
 from symdecouple.verdict import Status, Verdict
 from tests.decoupling.made import M, made, made_of, verdicts
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sympy import Expr, Rational, S, besselj, exp, sqrt
 
+from symdecouple import FeatureSet, Filter, FilterBank, Mean, UnsupportedExpression, variance, x
 from symdecouple.calculus.elementary import World
 from symdecouple.decoupling.verdicts.spectral_minor import (
     EnclosedSpectrum,
@@ -16,14 +17,7 @@ from symdecouple.decoupling.verdicts.spectral_minor import (
     have_taps,
     size_without_wrapping,
 )
-from symdecouple.errors import UnsupportedExpression
-from symdecouple.families.bank import FilterBank
 from symdecouple.families.quadratic import autocorrelation, recognize_quadratic, second_order_moments
-from symdecouple.language.feature_set import FeatureSet
-from symdecouple.language.filters import Filter
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import x
-from symdecouple.language.statistics import variance
 from symdecouple.numeric.features.expressions import Compiled
 
 TAPS = ([1, 1, 1], [-1, 0, 1], [1, -3, 4])

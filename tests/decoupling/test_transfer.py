@@ -6,17 +6,10 @@ import numpy as np
 import pytest
 from scipy.ndimage import gaussian_filter
 
+from symdecouple import FeatureSet, InvalidInput, Mean, RefusalWarning, decouple, x
 from symdecouple.decoupling.colour_channels import OPPONENT
-from symdecouple.decoupling.plan import decouple
 from symdecouple.decoupling.transfer import transfer
-from symdecouple.errors import InvalidInput, RefusalWarning
-from symdecouple.families.filter_moments import filter_moments
-from symdecouple.families.moments import raw_moments, standardized_moments
-from symdecouple.families.quadratic import second_order_moments
-from symdecouple.families.tils import tils
-from symdecouple.language.feature_set import FeatureSet
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import x
+from symdecouple.families import filter_moments, raw_moments, second_order_moments, standardized_moments, tils
 
 
 def noise(*shape: int, seed: int = 0) -> np.ndarray:

@@ -5,10 +5,9 @@ were computed by `tests.laws.plain_jets`, which shares nothing with the package,
 `python -m tests.laws.report` prints what the package says of each set, and how long that takes.
 """
 
-from __future__ import annotations
-
 import random
 import re
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from sympy import Symbol, sympify
@@ -16,8 +15,6 @@ from sympy import Symbol, sympify
 from symdecouple import FeatureSet, VectorField, parse
 from symdecouple.language.text import parse_domain
 from tests.laws.plain_jets import Answer, Unclear, answer_for_features, answer_for_fields
-
-__all__ = ["CORPUS", "Row", "answers", "build"]
 
 
 class Row(NamedTuple):
@@ -57,27 +54,31 @@ def build(row: Row) -> Any:
                        for text in row.texts])
 
 
-def answers(row: Row, count: int) -> list[Answer]:
-    """Return the answers of the oracle at random samples; where the numbers are not clear, others are drawn."""
+def usual_size(row: Row, seed: int) -> int:
+    """The sample sizes of the oracle: a little more than there are features, and room for the filters."""
+    filtered = re.search(r"\b(filter|taps|shift)\b", row.text)
+    return row.n_samples or (7 if filtered else len(row.texts) + 2) + seed % 2
+
+
+def answers(row: Row, count: int, size: Callable[[Row, int], int] = usual_size, domain: str = "", tries: int = 40
+            ) -> list[Answer]:
+    """Return the answers of the oracle at random samples; where the numbers are not clear, others are drawn.
+
+    The size of a sample is that of its seed, 0 for none.
+    """
     out: list[Answer] = []
-    for seed in range(40):
-        rng = random.Random(seed)
+    for seed in range(tries):
+        rng, n = random.Random(seed), 0 if row.coordinates else size(row, seed)
         try:
             if row.coordinates:
                 out.append(answer_for_fields(row.fields, row.coordinates.split(), rng, row.parameters))
-            else:
-                out.append(answer_for_features(row.texts, _size(row, seed), row.domain, rng, row.parameters, ["h"]))
+            elif n:
+                out.append(answer_for_features(row.texts, n, domain or row.domain, rng, row.parameters, ["h"]))
         except Unclear:
             continue
         if len(out) == count:
             break
     return out
-
-
-def _size(row: Row, seed: int) -> int:
-    """The sample sizes of the oracle: a little more than there are features, and room for the filters."""
-    filtered = re.search(r"\b(filter|taps|shift)\b", row.text)
-    return row.n_samples or (7 if filtered else len(row.texts) + 2) + seed % 2
 
 
 CORPUS: dict[str, Row] = {

@@ -1,32 +1,9 @@
 """Sets about exponentials of sums, waves of multiples and gamma functions, with what C1 and C2 are for each."""
 
-from __future__ import annotations
-
 from typing import Any
 
-from sympy import (
-    Symbol,
-    cos,
-    cosh,
-    cot,
-    coth,
-    csc,
-    csch,
-    exp,
-    factorial,
-    gamma,
-    log,
-    loggamma,
-    pi,
-    polygamma,
-    sec,
-    sech,
-    sin,
-    sinh,
-    sqrt,
-    tan,
-    tanh,
-)
+from sympy import Symbol, cos, cot, csc, exp, factorial, gamma, log, loggamma, pi, polygamma, sec, sin, sqrt, tan
+from sympy.functions.elementary.hyperbolic import cosh, coth, csch, sech, sinh, tanh
 
 from symdecouple import Mean, VectorField, coordinates, sample, x
 

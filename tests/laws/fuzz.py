@@ -7,8 +7,6 @@ machine that others use too, ``--slowdown 5`` gives five times as many, and what
 budget counts as undecided.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import random
@@ -20,11 +18,9 @@ from collections import Counter
 from typing import Any
 
 from symdecouple import Status, SymdecoupleError, Verdict, check_frobenius, verdict_from_json
-from tests.laws.corpus import Row, build
-from tests.laws.plain_jets import Answer, Unclear, answer_for_features, answer_for_fields, grid_size
+from tests.laws.corpus import Row, answers, build
+from tests.laws.plain_jets import Answer, grid_size
 from tests.laws.random_sets import draw_row
-
-__all__ = ["case", "examine"]
 
 LARGEST = 10  # samples that the oracle takes
 HANGS = 90.0  # seconds without an answer
@@ -93,29 +89,15 @@ def _contradiction(row: Row, verdict: Verdict, out: dict[str, Any]) -> str:
 
 
 def _answers(row: Row, verdict: Verdict) -> list[Answer]:
+    asked = verdict.n_samples if verdict.n_samples is not None else getattr(verdict.certificate, "n_samples", None)
+
+    def size(row: Row, seed: int) -> int:
+        least = len(row.texts) + 2 if row.family != "filters" else 7
+        n = max(verdict.n0 or 0, least + seed % 2) if asked is None else grid_size(asked)
+        return n if n <= LARGEST else 0
+
     count = 24 if row.kinks else 2
-    domain = "(-6,6)" if row.kinks else row.domain  # on both sides of every kink
-    out: list[Answer] = []
-    for seed in range(3 * count):
-        rng = random.Random(seed)
-        try:
-            if row.coordinates:
-                out.append(answer_for_fields(row.fields, row.coordinates.split(), rng, row.parameters))
-            elif (n := _size(row, verdict, seed)) <= LARGEST:
-                out.append(answer_for_features(row.texts, n, domain, rng, row.parameters, ["h"]))
-        except Unclear:
-            continue
-        if len(out) == count:
-            break
-    return out
-
-
-def _size(row: Row, verdict: Verdict, seed: int) -> int:
-    size = verdict.n_samples if verdict.n_samples is not None else getattr(verdict.certificate, "n_samples", None)
-    if size is not None:
-        return grid_size(size)
-    least = len(row.texts) + 2 if row.family != "filters" else 7
-    return max(verdict.n0 or 0, least + seed % 2)
+    return answers(row, count, size, "(-6,6)" if row.kinks else "", 3 * count)  # on both sides of every kink
 
 
 # --- many of them, in processes of their own ------------------------------------------------------------------------

@@ -7,8 +7,6 @@ normalized samples) are asked in a process in which all kernels are wanted, or n
     python -m tests.laws.kernels compiled
 """
 
-from __future__ import annotations
-
 import pickle
 import subprocess
 import sys
@@ -22,8 +20,6 @@ import numpy as np
 
 from symdecouple.numeric.kernels import compile as jit, parallel
 from tests.laws.rows import FUNCTIONS, HARD, Array, Function, drawn
-
-__all__ = ["CASES", "Answers", "Case", "answers", "bound_of"]
 
 ASKED = ("numbers", "gradients", "normalized")
 WITH_KERNELS = ("orthokurtosis", "decoupled, 4", "decoupled, 6", "plan of four moments", "plan of six moments",

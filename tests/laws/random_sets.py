@@ -1,13 +1,9 @@
 """Random sets of features and fields as text, of every kind that the language has."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 
 from tests.laws.corpus import Row
-
-__all__ = ["KINDS", "draw_row"]
 
 Draw = Callable[[random.Random], str]
 

@@ -4,8 +4,6 @@ Gradients are plain SymPy derivatives of the features written out in coordinates
 differences. Nothing of the package is used beyond the expression of a feature for N samples.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -15,8 +13,6 @@ import mpmath
 import sympy as sp
 
 from symdecouple import FeatureSet, VectorField, coordinates
-
-__all__ = ["drawn_sample", "ranks"]
 
 DIGITS, STEP, SMALL = 100, 30, 18
 PLAIN = sp.symbols("u1:13", real=True)

@@ -4,8 +4,6 @@ Columns: the answer, where it holds, process seconds to decide and to verify, an
 that is not that of the oracle, a certificate that does not verify, a verdict that JSON does not keep, an exception.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from collections import Counter
@@ -13,8 +11,6 @@ from typing import Any, NamedTuple
 
 from symdecouple import Status, Verdict, check_frobenius, verdict_from_json
 from tests.laws.corpus import CORPUS, Row, build
-
-__all__ = ["Found", "look"]
 
 
 class Found(NamedTuple):

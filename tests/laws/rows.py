@@ -5,11 +5,8 @@ written beside it: how its numbers grow with the unit of the sample, which of th
 the entries counts, which gradients are orthogonal, and its values by an oracle that shares nothing with the package.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cache, partial
 from typing import Any, TypeAlias
 
@@ -24,8 +21,6 @@ import symdecouple as sd
 from symdecouple import Feature, Filter, Mean, coordinates, families, stats, variance, x
 from tests.numeric import moment_oracle
 from tests.stats import oracle
-
-__all__ = ["FUNCTIONS", "HARD", "LAWS", "Function", "drawn"]
 
 Array: TypeAlias = NDArray[Any]
 Oracle: TypeAlias = Callable[[Array], Sequence[Any]]
@@ -55,26 +50,14 @@ def drawn(law: str, n_rows: int, n: int, seed: int = 0) -> Array:
 # --- oracles --------------------------------------------------------------------------------------------------------
 
 
-def exact(row: Array) -> list[Fraction]:
-    """The numbers of a row, as they are."""
-    return [Fraction(float(v)) for v in row]
-
-
-def classical(row: Array, order: int, weights: Sequence[int] | None = None) -> list[Any]:
-    """Mean, variance, and standardized central moments, by fractions up to the last root."""
-    values = [v for v, w in zip(exact(row), weights or [1] * len(row), strict=True) for _ in range(w)]
-    mean = sum(values) / len(values)
-    central = [sum((v - mean) ** k for v in values) / len(values) for k in range(2, order + 1)]
-    with mp.workdps(40):
-        found = [mp.mpf(c.numerator) / c.denominator for c in (mean, *central)]
-        return [*found[:2], *(c / mp.sqrt(found[1]) ** k for k, c in enumerate(found[2:], 3))]
+classical = oracle.moments  # mean, variance, and standardized central moments
 
 
 def shifted(row: Array, order: int) -> list[Any]:
     """The same with the least even moments over shifts, by 200 halvings of where the moment below vanishes."""
     found = classical(row, order)
     with mp.workdps(40):
-        z = [(mp.mpf(v.numerator) / v.denominator - found[0]) / mp.sqrt(found[1]) for v in exact(row)]
+        z = [(mp.mpf(v.numerator) / v.denominator - found[0]) / mp.sqrt(found[1]) for v in oracle.as_fractions(row)]
         for k in range(4, order + 1, 2):
             low, high = min(z), max(z)
             for _ in range(120):

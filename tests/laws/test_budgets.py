@@ -4,8 +4,6 @@ Time is that of the thread: what other processes take from it does not count. A 
 a loaded machine there is only less of it.
 """
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys
@@ -22,6 +20,7 @@ from symdecouple.cli.command import main
 from symdecouple.cli.exit_codes import ExitCode
 from tests.laws.examples import EXPLICIT, FEATURES, FIELDS, FILTERED, SETS
 from tests.laws.hard_inputs import HARD
+from tests.processes import printed
 
 SECOND = 1.0
 
@@ -111,9 +110,7 @@ print("traced")
 
 
 def test_tracing_works_after_every_call(tmp_path: Any) -> None:
-    ended = subprocess.run([sys.executable, "-c", TRACED, str(tmp_path / "profile")], capture_output=True, text=True,
-                           timeout=300, check=False)
-    assert ended.returncode == 0 and ended.stdout.endswith("traced\n"), ended.stderr
+    assert printed(TRACED, str(tmp_path / "profile")).endswith("traced")
 
 
 INTERRUPTED = """

@@ -1,7 +1,5 @@
 """Exponentials, waves and gamma functions however they are written: the answers, by an oracle of their own too."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 
@@ -26,24 +24,17 @@ def is_decided(row: Row, size: int) -> None:
     assert read.certificate.verify() and read.independence.certificate.verify()
 
 
-@pytest.mark.parametrize("name", every_second(COORDINATES))
+def with_slow(table: dict[str, Row], slow: dict[str, Row]) -> Any:
+    return pytest.mark.parametrize("name", [*every_second(table), *(
+        pytest.param(name, marks=pytest.mark.slow) for name in slow)])
+
+
+@with_slow(COORDINATES, SLOW_COORDINATES)
 def test_in_coordinates(name: str) -> None:
-    items = COORDINATES[name][0]
-    is_decided(COORDINATES[name], 3 if isinstance(items[0], VectorField) else 4)
+    row = (COORDINATES | SLOW_COORDINATES)[name]
+    is_decided(row, 3 if isinstance(row[0][0], VectorField) else 4)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", SLOW_COORDINATES)
-def test_more_in_coordinates(name: str) -> None:
-    is_decided(SLOW_COORDINATES[name], 4)
-
-
-@pytest.mark.parametrize("name", every_second(MEANS))
+@with_slow(MEANS, SLOW_MEANS)
 def test_means(name: str) -> None:
-    is_decided(MEANS[name], 6)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", SLOW_MEANS)
-def test_more_means(name: str) -> None:
-    is_decided(SLOW_MEANS[name], 6)
+    is_decided((MEANS | SLOW_MEANS)[name], 6)

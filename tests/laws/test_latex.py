@@ -3,30 +3,17 @@ r"""Everything that prints in a notebook has `latex()`, and shows it between dol
 MathJax takes ``\begin{aligned} [v_1, v_2]`` and ``\\ [v_1, v_3]`` for optional arguments: no bracket may follow either.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 
 import pytest
 from sympy import Symbol
 
-from symdecouple import (
-    Feature,
-    FeatureSet,
-    Mean,
-    Status,
-    VectorField,
-    Verdict,
-    check_frobenius,
-    coordinates,
-    normalizers,
-    variance,
-    x,
-)
+from symdecouple import Feature, FeatureSet, Mean, VectorField, check_frobenius, coordinates, normalizers, x
 from symdecouple.flows.separable import flow
 from symdecouple.flows.spectral import SpectralFlow
-from symdecouple.verdict import latex_text
+from symdecouple.language.statistics import variance
+from symdecouple.verdict import Status, Verdict, latex_text
 from tests.calculus.certified import AT_A_SAMPLE, VERDICTS
 
 NAMED = Symbol("p_x")

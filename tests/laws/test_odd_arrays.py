@@ -1,10 +1,6 @@
 """Arrays of any kind, and hosts of any kind: on every road the same numbers, the same tags, or the same refusal."""
 
-from __future__ import annotations
-
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,6 +13,7 @@ from numpy import ma
 from symdecouple import InvalidInput, stats
 from tests.laws.rows import FUNCTIONS, Array, Function, drawn
 from tests.laws.test_rows import near
+from tests.processes import printed
 
 each = pytest.mark.parametrize("name", FUNCTIONS)
 
@@ -206,11 +203,11 @@ print(both(), flush=True)
 """
 
 
+FORKS = "ignore:.*fork:DeprecationWarning"
+
+
 def hosted(*arguments: str) -> list[str]:
-    done = subprocess.run([sys.executable, "-W", "ignore:.*fork:DeprecationWarning", "-c", HOST, *arguments],
-                          capture_output=True, text=True, timeout=200, cwd=Path(__file__).parents[2], check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
+    return printed(HOST, *arguments, warnings=FORKS, timeout=200).splitlines()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
@@ -249,10 +246,7 @@ with at_digits(20):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_a_fork_while_a_thread_has_the_digits_waits_for_nobody() -> None:
-    done = subprocess.run([sys.executable, "-W", "ignore:.*fork:DeprecationWarning", "-c", DIGITS], check=False,
-                          capture_output=True, text=True, timeout=60, cwd=Path(__file__).parents[2])
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == ["15", "20"]
+    assert printed(DIGITS, warnings=FORKS, timeout=60).split() == ["15", "20"]
 
 
 def test_without_a_folder_for_kernels_numpy_answers(tmp_path: Path) -> None:

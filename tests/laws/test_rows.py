@@ -1,8 +1,5 @@
 """Laws of numbers, asked of every function in the table of `rows`."""
 
-from __future__ import annotations
-
-import itertools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -11,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.laws.rows import FUNCTIONS, HARD, Array, Function, drawn
+from tests.numeric.differences import extrapolated
 
 each = pytest.mark.parametrize("name", FUNCTIONS)
 
@@ -135,17 +133,22 @@ def test_an_offset_moves_the_mean_alone(name: str) -> None:
 FAR = [(2.0**k, sign * 2.0**j) for k, sign, j in ((6, 1, 27), (6, -1, 50), (12, 1, 36))]
 
 
+def right_or_refused(function: Function, near_zero: Array, far: Array, offset: float) -> None:
+    """Far from zero; about it all rows have an answer."""
+    (values, whole), (found, outcomes) = function.answer(near_zero), function.answer(far)
+    assert all(outcome.ok for outcome in whole)
+    kept = [i for i, outcome in enumerate(outcomes) if outcome.ok]
+    assert np.isnan(np.delete(found, kept, axis=0)).any(axis=1).all()
+    near(found[kept], moved(function, values[kept], offset), function.bound)
+
+
 @those(lambda function: function.moved is not None)
 def test_integers_far_from_zero_have_a_right_answer_or_none(name: str) -> None:
     """Entries are integers, and lose nothing."""
     function = FUNCTIONS[name]
     for unit, offset in FAR:
         rows = np.round(2 * unit * np.concatenate([drawn(law, 1, function.sizes[0]) for law in function.laws]))
-        (values, whole), (found, outcomes) = function.answer(rows), function.answer(rows + offset)
-        assert all(outcome.ok for outcome in whole)
-        kept = [i for i, outcome in enumerate(outcomes) if outcome.ok]
-        assert np.isnan(np.delete(found, kept, axis=0)).any(axis=1).all()
-        near(found[kept], moved(function, values[kept], offset), function.bound)
+        right_or_refused(function, rows, rows + offset, offset)
 
 
 @pytest.mark.parametrize("offset", [1e8, pytest.param(-1e12, marks=pytest.mark.slow)])
@@ -154,11 +157,7 @@ def test_far_from_zero_an_answer_is_right_or_there_is_none(name: str, offset: fl
     """The offset is taken out again without loss: numbers of one binade have exact differences."""
     function = FUNCTIONS[name]
     far = np.concatenate([drawn(law, 4, function.sizes[0]) for law in function.laws]) + offset
-    (found, outcomes), (values, whole) = function.answer(far), function.answer(far - offset)
-    assert all(outcome.ok for outcome in whole)
-    kept = [i for i, outcome in enumerate(outcomes) if outcome.ok]
-    assert np.isnan(np.delete(found, kept, axis=0)).any(axis=1).all()
-    near(found[kept], moved(function, values[kept], offset), function.bound)
+    right_or_refused(function, far - offset, far, offset)
 
 
 @each
@@ -215,16 +214,6 @@ def test_gradients_are_orthogonal_to_those_before(name: str) -> None:
             assert np.linalg.norm(basis.T @ gradient) < 1e-12 * np.linalg.norm(gradient)
 
 
-def slopes(values: Callable[[Array], Array], row: Array, direction: Array) -> Array:
-    """Derivatives along a direction: central differences of halved steps, extrapolated (Richardson) three times."""
-    steps = [2.0**-k for k in range(4, 8)]
-    displaced = values(row + np.multiply.outer([s * h for h in steps for s in (1, -1)], direction))
-    table = [(up - down) / (2 * h) for up, down, h in zip(displaced[::2], displaced[1::2], steps, strict=True)]
-    for j in range(1, len(steps)):
-        table = [fine + (fine - coarse) / (4**j - 1) for coarse, fine in itertools.pairwise(table)]
-    return table[0]
-
-
 @plans
 def test_gradients_are_those_of_differences(name: str) -> None:
     function, plan, rows = plan_and_rows(name)
@@ -232,7 +221,7 @@ def test_gradients_are_those_of_differences(name: str) -> None:
     for row, gradients in zip(rows, plan.gradients(rows), strict=True):
         direction = rng.normal(size=len(row))
         direction *= 0.02 * row.std() / np.abs(direction).max()
-        expected = slopes(lambda some: function.answer(some)[0], row, direction)
+        (expected,) = extrapolated(lambda some: function.answer(some)[0], row[None], direction, 1 / 16, 4)
         size = np.linalg.norm(gradients, axis=1) * np.linalg.norm(direction)
         assert (np.abs(gradients @ direction - expected) < 1e-9 * size).all()
 

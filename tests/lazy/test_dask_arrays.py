@@ -1,7 +1,5 @@
 """Arrays of dask: rows to the bit, sample axes in chunks to a bound or refused, nothing computed before it is asked."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from fractions import Fraction
@@ -12,8 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import symdecouple as sd
-from symdecouple import lazy, stats
-from symdecouple.errors import InvalidInput, RefusalWarning, Refused
+from symdecouple import InvalidInput, RefusalWarning, Refused, lazy, stats
 from symdecouple.families.moments import raw_moments
 from symdecouple.numeric.kernels import compile as compile_
 

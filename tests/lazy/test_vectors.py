@@ -1,7 +1,5 @@
 """One vector in chunks against the same vector in memory: fixed passes, at every level, and what is refused."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from fractions import Fraction
@@ -12,8 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from symdecouple import decouple, lazy, stats
-from symdecouple.errors import InvalidInput, RefusalWarning, Refused
+from symdecouple import InvalidInput, RefusalWarning, Refused, decouple, lazy, stats
 from symdecouple.families.moments import raw_moments
 from symdecouple.lazy.measure import Measure
 from symdecouple.numeric.moments.bins import gauss_nodes

@@ -1,16 +1,14 @@
 """Objects of xarray: the dimension by its name, coordinates and attributes kept, data of dask lazy."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 import pytest
 
 import symdecouple as sd
-from symdecouple import lazy, stats
-from symdecouple.errors import InvalidInput
+from symdecouple import InvalidInput, lazy, stats
 from symdecouple.families.moments import raw_moments
 
 xr = pytest.importorskip("xarray")
@@ -20,12 +18,12 @@ HELD = xr.DataArray(VALUES, dims=("station", "time", "band"), name="height", att
                     coords={"station": list("abcd"), "band": [10, 20, 30]})
 BOTH = xr.Dataset({"height": HELD, "speed": HELD.isel(band=0, drop=True) * 2})
 PLAN = sd.decouple(raw_moments(4))
+both_kinds = pytest.mark.parametrize("is_lazy", [False, pytest.param(True, marks=pytest.mark.skipif(
+    find_spec("dask") is None, reason="dask is an extra"))])
 
 
-@pytest.mark.parametrize("is_lazy", [False, True])
+@both_kinds
 def test_a_statistic_along_a_named_dimension(is_lazy: bool) -> None:
-    if is_lazy:
-        pytest.importorskip("dask")
     held = HELD.chunk(station=2) if is_lazy else HELD
     with xr.set_options(keep_attrs=True):
         found = stats.orthokurtosis(held, dim="time")
@@ -40,7 +38,7 @@ def test_a_statistic_along_a_named_dimension(is_lazy: bool) -> None:
     assert np.array_equal(stats.kurtosis(held, axis=1).values, stats.kurtosis(VALUES, axis=1))
 
 
-@pytest.mark.parametrize("is_lazy", [False, True])
+@both_kinds
 @pytest.mark.parametrize(
     ("function", "names"),
     [
@@ -52,8 +50,6 @@ def test_a_statistic_along_a_named_dimension(is_lazy: bool) -> None:
     ],
 )
 def test_several_numbers_lie_along_features(function: Callable[..., Any], names: list[str], is_lazy: bool) -> None:
-    if is_lazy:
-        pytest.importorskip("dask")
     found = function(HELD.chunk(station=1) if is_lazy else HELD, dim="time")
     assert found.dims == ("station", "band", "feature") and found.feature.values.tolist() == names
     expected = function(VALUES, axis=1)
@@ -61,10 +57,8 @@ def test_several_numbers_lie_along_features(function: Callable[..., Any], names:
     assert np.array_equal(found.values, expected)
 
 
-@pytest.mark.parametrize("is_lazy", [False, True])
+@both_kinds
 def test_plans(is_lazy: bool) -> None:
-    if is_lazy:
-        pytest.importorskip("dask")
     held = HELD.chunk(band=1) if is_lazy else HELD
     found = PLAN.transform(held, dim="time")
     assert found.dims == ("station", "band", "feature") and found.feature.values.tolist() == list(PLAN.names)

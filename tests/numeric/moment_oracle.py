@@ -4,8 +4,6 @@ Level 3 by bisection (`tests.stats.oracle`), levels above by extrapolation of th
 (Gragg, Bulirsch, Stoer) on the value-parametrized path, with gradients projected by Gram-Schmidt.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 
@@ -79,22 +77,10 @@ def follow(y: list[Any], k: int, target: Any, digits: int) -> list[Any]:
     return y
 
 
-def at_zero_skewness(sample: Iterable[Any]) -> list[Any]:
-    """Level 3: standardized x/(1 - t x)."""
-    values = oracle.as_fractions(sample)
-    t = oracle.zero_skewness_time(values, mp.mp.dps)
-    mean = sum(values) / len(values)
-    x = [mp.mpf((v - mean).numerator) / (v - mean).denominator for v in values]
-    z = [v / (1 - t * v) for v in x]
-    z = [v - mp.fsum(z) / len(z) for v in z]
-    deviation = mp.sqrt(dot(z, z))
-    return [v / deviation for v in z]
-
-
 def decoupled(sample: Iterable[Any], order: int, digits: int = 18, dps: int = 60) -> list[Any]:
     """Decoupled moments of order 4..order."""
     with mp.workdps(dps):
-        y, found = at_zero_skewness(sample), []
+        y, found = oracle.at_skewness(sample, 0, dps)[0], []
         for k in range(4, order + 1):
             found.append(dot([t**k for t in y], [1] * len(y)))
             if k < order:

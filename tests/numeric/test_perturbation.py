@@ -1,7 +1,5 @@
 """Perturbations: distinct values, active frequencies, the least change, and nothing that rounding shows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -9,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import example, given, settings, strategies as st
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from symdecouple.errors import InvalidInput, Refused
@@ -24,7 +21,6 @@ from symdecouple.numeric.perturbation import (
 )
 from tests.numeric.energies.energy_banks import kernels, pictures, responses
 
-Array = NDArray[np.float64]
 RNG = np.random.default_rng(9)
 ARRAYS = {
     "row": RNG.integers(0, 3, 50),
@@ -100,7 +96,7 @@ def test_no_smaller_change_does_it() -> None:
     threshold = 2.5
     found = spectral_perturbation(signal, threshold)
 
-    def margin(change: Array) -> Array:
+    def margin(change: np.ndarray) -> np.ndarray:
         return np.abs(np.fft.rfft(signal + change)) ** 2 - threshold**2
 
     best = min(
@@ -183,7 +179,7 @@ def test_steps_at_the_ends_of_float64() -> None:
 
 @pytest.mark.parametrize("samples", [RNG.normal(size=100), np.full(5, 0.3), RNG.random(10)], ids=["noise", "constant",
                                                                                                 "few"])
-def test_no_step(samples: Array) -> None:
+def test_no_step(samples: np.ndarray) -> None:
     with pytest.raises(Refused, match="give step=") as error:
         quantisation_step(samples)
     assert error.value.outcomes[0].reason == "no quantisation step"

@@ -1,7 +1,6 @@
 """The checks of scikit-learn itself, of the version that is installed, and what they leave out."""
 
 import pickle
-import warnings
 
 import numpy as np
 import pytest
@@ -12,8 +11,8 @@ from sklearn.base import clone
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from symdecouple.errors import RefusalWarning
 from symdecouple.sklearn import DecoupledFilterBank, DecoupledMoments, FeatureDecoupler
+from tests.warned import one_refusal
 
 BEYOND = [  # of scikit-learn for its own transformers
     "check_transformer_get_feature_names_out", "check_transformer_get_feature_names_out_pandas",
@@ -92,9 +91,5 @@ def test_the_bank_without_rows_keeps_the_conventions_of_parameters() -> None:
 def test_one_warning_at_the_line_of_the_caller(through: str) -> None:
     rows = np.ones((50, 4))
     moments = DecoupledMoments(4).fit(rows)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with one_refusal("DecoupledMoments.transform: 50 of 50 samples refused, at 0, 1, 2, 3, 4", __file__):
         getattr(moments, through)(rows)
-    (warning,) = caught
-    assert warning.category is RefusalWarning and warning.filename == __file__
-    assert str(warning.message).startswith("DecoupledMoments.transform: 50 of 50 samples refused, at 0, 1, 2, 3, 4")

@@ -6,16 +6,18 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats as scipy_stats
+from scipy.sparse import csr_array
 
 pytest.importorskip("sklearn")
 
 from sklearn.base import clone
 
-from symdecouple import FeatureSet, Filter, Mean, Reference, decouple, x
+from symdecouple import Feature, FeatureSet, Filter, Mean, Reference, decouple, x
 from symdecouple.errors import InvalidInput, PerturbedWarning, RefusalWarning, Refused
 from symdecouple.families import second_order_moments, tils
-from symdecouple.language.feature import Feature
-from symdecouple.sklearn import FeatureDecoupler
+from symdecouple.numeric.perturbing import Perturbation
+from symdecouple.sklearn import DecoupledFilterBank, DecoupledMoments, FeatureDecoupler
+from tests.sklearn import test_images, test_moments
 
 RNG = np.random.default_rng(7)
 X = RNG.gamma(3, size=(6, 40))
@@ -180,8 +182,21 @@ def test_the_template_is_the_first_row_with_all_levels() -> None:
         assert np.isnan(none.inverse_transform([[0, 1, 0, 3]])).all()
 
 
-def test_copies() -> None:
-    decoupler = FeatureDecoupler(DIFFERENCE, reference="data").fit(X)
-    expected = decoupler.transform(X)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(decoupler)).transform(X), expected)
-    np.testing.assert_array_equal(clone(decoupler).fit(X).transform(X), expected)
+# --- what all transformers owe ---
+
+
+@pytest.mark.parametrize(("estimator", "rows"), [
+    (DecoupledMoments(4, reference=(0, 1, 0), perturb=Perturbation("ramp")), test_moments.X),
+    (FeatureDecoupler(DIFFERENCE, reference="data"), X)], ids=["moments", "declared"])
+def test_copies(estimator: Any, rows: np.ndarray) -> None:
+    expected = estimator.fit(rows).transform(rows)
+    for copy in (pickle.loads(pickle.dumps(estimator)), clone(estimator).fit(rows)):
+        np.testing.assert_array_equal(copy.transform(rows), expected)
+    assert clone(estimator).get_params() == estimator.get_params()
+
+
+@pytest.mark.parametrize(("estimator", "given"), [(DecoupledMoments(), test_moments.X),
+                                                  (DecoupledFilterBank(), test_images.GREY[0])], ids=["rows", "images"])
+def test_sparse_matrices_are_refused(estimator: Any, given: np.ndarray) -> None:
+    with pytest.raises(TypeError, match="dense data is required"):
+        estimator.fit(csr_array(given))

@@ -10,8 +10,7 @@ pytest.importorskip("sklearn")
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from symdecouple import decouple
-from symdecouple.errors import InvalidInput, PerturbedWarning, RefusalWarning, Refused
+from symdecouple import InvalidInput, PerturbedWarning, RefusalWarning, Refused, decouple
 from symdecouple.families import FilterBank, filter_moments, tils
 from symdecouple.sklearn import DecoupledFilterBank
 
@@ -96,13 +95,6 @@ def test_in_a_pipeline_with_frames() -> None:
 def test_what_is_no_image(given: Any, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         DecoupledFilterBank().fit(given)
-
-
-def test_sparse_matrices_are_refused() -> None:
-    from scipy import sparse
-
-    with pytest.raises(TypeError, match="dense data is required"):
-        DecoupledFilterBank().fit(sparse.csr_array(GREY[0]))
 
 
 def test_the_number_of_channels_is_that_of_fit() -> None:

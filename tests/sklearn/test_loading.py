@@ -1,12 +1,11 @@
 """When scikit-learn is loaded, and what is said where it is not installed."""
 
-import subprocess
-import sys
 
 import pytest
 
 import symdecouple
 from symdecouple.errors import MissingPackage, SymdecoupleError
+from tests.processes import printed
 
 ABSENT = "import sys; sys.modules['sklearn'] = None\n"
 ASK = """
@@ -17,20 +16,15 @@ except ImportError as error:
 """
 
 
-def said(program: str) -> str:
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
-    return done.stdout.strip()
-
-
 def test_the_package_and_its_face_load_no_scikit_learn() -> None:
     program = "import sys, symdecouple as sd; sd.sklearn.__all__; print({'sklearn', 'sympy'} & set(sys.modules))"
-    assert said(program) == "set()"
+    assert printed(program) == "set()"
 
 
 @pytest.mark.parametrize("ask", ["from symdecouple.sklearn import DecoupledMoments",
                                  "import symdecouple as sd; sd.sklearn.DecoupledMoments()"])
 def test_without_scikit_learn_the_extra_is_named(ask: str) -> None:
-    assert said(ABSENT + ASK.format(ask=ask)) == (
+    assert printed(ABSENT + ASK.format(ask=ask)) == (
         'MissingPackage DecoupledMoments needs scikit-learn, which is not installed; install it with: '
         'pip install "symdecouple[sklearn]"')
 

@@ -154,10 +154,9 @@ def test_it_shows_what_it_holds() -> None:
     assert "zero variance" in str(estimate_moments([1, 1, 1], on_refusal="return")[0])
 
 
+@pytest.mark.usefixtures("pyplot")
 def test_pictures() -> None:
     """Ends and estimates of each sample, the normal law from order 3 on; what does not fit is said."""
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
     found = estimate_moments(X, 5, axis=1)
     axes = found.plot(confidence_level=0.9, labels=["one", "two", "three"])
     low, high = found.confidence_interval(0.9)

@@ -1,8 +1,7 @@
 """Samples with given statistics: recomputed by exact sums; the ends of ranges by the search over edges; SLSQP."""
 
-from __future__ import annotations
-
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,20 +13,11 @@ from symdecouple.numeric.moments.moment_path import follow
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
 from symdecouple.numeric.moments.tied_range import reach_of_any, reach_of_counts
 from symdecouple.stats import match, skewness_range
+from tests.stats.oracle import moments
 
 EXACT = 1e-13
 CROWD = [1, 2, 3, 5, 8, 13, 21, 34]
-
-
-def own(values: Any, weights: Any = None, order: int = 4) -> list[float]:
-    """Mean, variance and standardized moments, in rational arithmetic but for the last root."""
-    x = [Fraction(float(v)) for v in values]
-    w = [Fraction(1)] * len(x) if weights is None else [Fraction(float(v)) for v in weights]
-    total = sum(w)
-    mean = sum(a * b for a, b in zip(w, x, strict=True)) / total
-    central = [sum(a * (b - mean) ** k for a, b in zip(w, x, strict=True)) / total for k in range(order + 1)]
-    return [float(mean), float(central[2]), *(float(central[k]) / float(central[2]) ** (k / 2)
-                                              for k in range(3, order + 1))]
+own = partial(moments, order=4)
 
 
 def is_met(found: Any, wanted: Any) -> bool:
@@ -123,7 +113,7 @@ def test_what_is_not_asked_for_stays_below_the_highest_order_that_is() -> None:
     assert is_met(own(match(CROWD, skewness=0).values)[:3], (m, v, 0))
     assert is_met(own(match(CROWD, kurtosis=3.2).values), (m, v, g, 3.2))
     made = match(CROWD, skewness=0.5, kurtosis=2.5, higher=[3.0, 8.2])
-    assert is_met(own(made.values, order=6), (m, v, 0.5, 2.5, 3.0, 8.2))
+    assert is_met(moments(made.values, 6), (m, v, 0.5, 2.5, 3.0, 8.2))
     assert made.statistics.shape == (6,)
 
 
@@ -155,7 +145,7 @@ def test_weights_count_as_repeated_entries() -> None:
     x, w = np.array([1.0, 2, 4, 7, 11, 20]), [1, 3, 2, 2, 1, 1]
     one = match(x, mean=1, variance=2, skewness=0.4, kurtosis=2.5, weights=w)
     many = match(np.repeat(x, w), mean=1, variance=2, skewness=0.4, kurtosis=2.5)
-    assert is_met(own(one.values, w), (1, 2, 0.4, 2.5))
+    assert is_met(moments(one.values, 4, w), (1, 2, 0.4, 2.5))
     assert np.abs(np.repeat(one.values, w) - many.values).max() < 1e-6
     assert one.distance == pytest.approx(many.distance, abs=1e-6)
     assert np.isnan(match(x, mean=0, weights=[0, 1, 1, 1, 1, 1]).values[0])

@@ -1,13 +1,9 @@
 """decoupled_moments, standardized_moments and blest: reference values, laws, odd input, refusals, neighbours."""
 
-from __future__ import annotations
-
-import json
 import warnings
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,14 +12,14 @@ import scipy.optimize
 import scipy.stats
 from hypothesis import given, settings, strategies as st
 
-from symdecouple import decouple
-from symdecouple.errors import InvalidInput, RefusalWarning, Refused
+from symdecouple import InvalidInput, RefusalWarning, Refused, decouple
 from symdecouple.families.moments import raw_moments
 from symdecouple.numeric.kernels import compile as jit
 from symdecouple.stats import blest, decoupled_moments, kurtosis, orthokurtosis, skewness, standardized_moments
 from tests.numeric import moment_oracle
+from tests.stats.oracle import TABLE
+from tests.warned import one_refusal
 
-TABLE = json.loads((Path(__file__).parents[1] / "data" / "orthokurtosis.json").read_text(encoding="utf-8"))
 CASES = TABLE["decoupled_moments"]
 SAMPLE = CASES[0]["sample"]
 FUNCTIONS = [decoupled_moments, standardized_moments, blest]
@@ -292,12 +288,8 @@ def test_a_level_and_the_variance_may_both_be_missing() -> None:
 
 def test_the_warning_is_single_and_points_at_the_caller() -> None:
     rows = np.array([[1, 2, 3, 5, 8, 13], [0, 0, 0, 1, 2, 3], [1, 1, 1, 1, 1, 1.0]])
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with one_refusal("decoupled_moments: 2 of 3 samples refused, at 1, 2, the first: limit only", __file__):
         decoupled_moments(rows, 4, axis=1)
-    (warning,) = caught
-    assert warning.category is RefusalWarning and warning.filename == __file__
-    assert str(warning.message).startswith("decoupled_moments: 2 of 3 samples refused, at 1, 2, the first: limit only")
     with pytest.raises(Refused) as refused:
         decoupled_moments(rows, 4, axis=1, on_refusal="raise")
     assert np.isfinite(refused.value.partial[0]).all() and np.isfinite(refused.value.partial[1, :3]).all()

@@ -6,11 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symdecouple.decoupling.plan import decouple
-from symdecouple.errors import InvalidInput, PerturbedWarning, RefusalWarning
+from symdecouple import InvalidInput, Perturbation, PerturbedWarning, RefusalWarning, decouple
 from symdecouple.families.moments import raw_moments
 from symdecouple.numeric.perturbation import both_perturbations, ramp_perturbation, spectral_perturbation
-from symdecouple.numeric.perturbing import Perturbation
 from symdecouple.stats import decoupled_moments
 
 TIED = np.repeat([0, 1, 5, 9], [14, 3, 2, 1])  # most at one end: no zero skewness

@@ -1,7 +1,5 @@
 """Ranges of skewness, kurtosis and orthokurtosis: closed forms against optimization and against samples."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 
@@ -10,14 +8,7 @@ import pytest
 from scipy.optimize import minimize
 
 from symdecouple.errors import InvalidInput, RefusalWarning, Refused
-from symdecouple.stats import (
-    kurtosis,
-    kurtosis_range,
-    orthokurtosis,
-    orthokurtosis_range,
-    skewness,
-    skewness_range,
-)
+from symdecouple.stats import kurtosis, kurtosis_range, orthokurtosis, orthokurtosis_range, skewness, skewness_range
 
 ALL = [skewness_range, kurtosis_range, orthokurtosis_range]
 

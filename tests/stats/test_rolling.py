@@ -1,17 +1,15 @@
 """Moving windows: against SciPy on each window, and against pandas for where results stand."""
 
-from __future__ import annotations
-
-import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.stats
 
-from symdecouple.errors import InvalidInput, RefusalWarning
+from symdecouple.errors import InvalidInput
 from symdecouple.stats import circular_shape, decoupled_moments, match, orthokurtosis, rolling
 from tests.traced import peak
+from tests.warned import one_refusal
 
 VALUES = np.random.default_rng(8).normal(size=30)
 
@@ -95,13 +93,9 @@ def test_masked_integer_and_missing_entries() -> None:
 
 
 def test_refused_windows_are_told_where_they_end_and_short_ones_are_not() -> None:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with one_refusal("rolling skewness: 2 of 7 samples refused, at 2, 6, the first: zero var", __file__):
         rolling([1.0, 1, 1, 2, 3, 3, 3], 3, "skewness")
         rolling(VALUES, 8, "skewness")
-    (warning,) = caught
-    assert warning.category is RefusalWarning and warning.filename == __file__
-    assert str(warning.message).startswith("rolling skewness: 2 of 7 samples refused, at 2, 6, the first: zero var")
 
 
 @pytest.mark.parametrize(("arguments", "options", "said"), [

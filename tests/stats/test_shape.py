@@ -1,14 +1,8 @@
 """skewness, kurtosis and orthokurtosis: reference values, laws, odd input, refusals, neighbours."""
 
-from __future__ import annotations
-
-import json
-import subprocess
-import sys
 import warnings
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 
 import mpmath
 import numpy as np
@@ -16,11 +10,12 @@ import pytest
 import sympy
 from hypothesis import assume, given, strategies as st
 
-from symdecouple.errors import InvalidInput, RefusalWarning, Refused
+from symdecouple.errors import InvalidInput, Refused
 from symdecouple.stats import kurtosis, orthokurtosis, skewness
+from tests.processes import printed
 from tests.stats import oracle
+from tests.warned import one_refusal
 
-TABLE = json.loads((Path(__file__).parents[1] / "data" / "orthokurtosis.json").read_text(encoding="utf-8"))
 STATISTICS = [skewness, kurtosis, orthokurtosis]
 
 integers = st.lists(st.integers(-1000, 1000), min_size=3, max_size=20)
@@ -35,14 +30,14 @@ def is_solvable(sample: list[int] | list[float]) -> bool:
 # --- values -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("case", TABLE["orthokurtosis"], ids=lambda case: str(case["sample"]))
+@pytest.mark.parametrize("case", oracle.TABLE["orthokurtosis"], ids=lambda case: str(case["sample"]))
 def test_the_reference_table(case: dict[str, str]) -> None:
     assert orthokurtosis(case["sample"]) == pytest.approx(float(case["orthokurtosis"]), rel=1e-13)
     assert kurtosis(case["sample"]) == pytest.approx(float(case["kurtosis"]), rel=1e-13)
     assert skewness(case["sample"]) == pytest.approx(float(case["skewness"]), rel=1e-13, abs=1e-15)
 
 
-@pytest.mark.parametrize("case", TABLE["undefined"], ids=lambda case: str(case["sample"]))
+@pytest.mark.parametrize("case", oracle.TABLE["undefined"], ids=lambda case: str(case["sample"]))
 def test_the_undefined_samples_of_the_table(case: dict[str, str]) -> None:
     value, (outcome,) = orthokurtosis(case["sample"], on_refusal="return")
     assert np.isnan(value) and not outcome.ok
@@ -187,12 +182,8 @@ def test_nan_policies() -> None:
 
 def test_the_warning_is_single_and_points_at_the_caller() -> None:
     rows = [SAMPLE, [0] * 6, [0, 0, 0, 0, 1, 2], [0, 0, 1, 1, 1, 1], [0, 1, np.inf, 2, 3, 4]]
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with one_refusal("orthokurtosis: 4 of 5 samples refused, at 1, 2, 3, 4, the first: zero var", __file__):
         orthokurtosis(rows, axis=1)
-    (warning,) = caught
-    assert warning.category is RefusalWarning and warning.filename == __file__
-    assert str(warning.message).startswith("orthokurtosis: 4 of 5 samples refused, at 1, 2, 3, 4, the first: zero var")
     _, outcomes = orthokurtosis(rows, axis=1, on_refusal="return")
     assert [o.reason for o in outcomes] == ["", "zero variance", "no zero-skew point", "two-valued", "infinite value"]
 
@@ -208,5 +199,4 @@ def test_no_heavy_import() -> None:
     heavy = ("sympy", "scipy", "numba", "mpmath")
     code = ("import sys, symdecouple.stats as s; s.decoupled_moments([1, 2, 3, 4, 7, 9, 11.0]); s.log_shape([1, 2, 9]);"
             f"s.circular_shape([0., 1., 2.]); print([m for m in {heavy} if m in sys.modules])")
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert printed(code) == "[]"

@@ -1,25 +1,21 @@
 """Filter banks and signals for tests of energies, written down from their definitions."""
 
-from __future__ import annotations
-
 import numpy as np
-from numpy.typing import NDArray
 
 from symdecouple.numeric.energies.cone import Membership, cone_membership_of
 from symdecouple.numeric.energies.eigenvalues import Columns
 
-Array = NDArray[np.float64]
-
 TAPS = [np.array([1, 1, 1]) / 3, np.array([-1, 0, 1]) / 6**0.5, np.array([-1, 2, -1]) / 18**0.5]  # l, m, h
+SQUARE = np.array([[1.0, 1, -1, -1], [1, -1, 1, -1], [1, 1, 1, 1]])  # the cone over a square, by its rays
 
 
-def kernels() -> list[Array]:
+def kernels() -> list[np.ndarray]:
     """The nine tensor products of the TILs bank, low first, each over its norm."""
     products = [np.outer(rows, columns) for rows in TAPS for columns in TAPS]
     return [kernel / np.linalg.norm(kernel) for kernel in products]
 
 
-def responses(taps: list[Array], shape: tuple[int, ...]) -> Array:
+def responses(taps: list[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
     """Squared responses on the frequencies of rfftn, of kernels that start at the origin."""
     out = []
     for kernel in taps:
@@ -29,7 +25,7 @@ def responses(taps: list[Array], shape: tuple[int, ...]) -> Array:
     return np.array(out)
 
 
-def convolved(signal: Array, kernel: Array) -> Array:
+def convolved(signal: np.ndarray, kernel: np.ndarray) -> np.ndarray:
     """Circular convolution, tap by tap."""
     out = np.zeros_like(signal)
     for lag in np.ndindex(*kernel.shape):
@@ -37,7 +33,7 @@ def convolved(signal: Array, kernel: Array) -> Array:
     return out
 
 
-def pictures(n: int = 32) -> dict[str, Array]:
+def pictures(n: int = 32) -> dict[str, np.ndarray]:
     """Images that lack frequencies, and some that do not."""
     rng = np.random.default_rng(0)
     y, x = np.mgrid[:n, :n]
@@ -56,6 +52,6 @@ def pictures(n: int = 32) -> dict[str, Array]:
     }
 
 
-def cone_membership(rows: Array, target: Array) -> Membership:
+def cone_membership(rows: np.ndarray, target: np.ndarray) -> Membership:
     """Where a vector lies with respect to the cone of columns."""
     return cone_membership_of(Columns(rows, rows.shape[1:]), slice(None), slice(None), target)

@@ -1,14 +1,12 @@
 """Cones by linear programs, against nonnegative least squares and against hand counts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import linprog
 
 from symdecouple.numeric.energies.cone import cone_membership_of, dependence_of
 from symdecouple.numeric.energies.eigenvalues import Columns, Lines
-from tests.numeric.energies.energy_banks import cone_membership
+from tests.numeric.energies.energy_banks import SQUARE, cone_membership
 
 RNG = np.random.default_rng(5)
 
@@ -48,15 +46,14 @@ def test_membership_against_linear_programs(m: int) -> None:
 
 def test_boundary_by_hand() -> None:
     """The cone over a square: its rays, its faces, its axis; a face of lower dimension has an interior of its own."""
-    square = np.array([[1.0, 1, -1, -1], [1, -1, 1, -1], [1, 1, 1, 1]])
     for vector, where in [([0, 0, 1], "inside"), ([1, 1, 1], "boundary"), ([1, 0, 1], "boundary"),
                           ([1.001, 0, 1], "outside"), ([0.999, 0, 1], "inside"), ([0, 0, -1], "outside")]:
-        assert cone_membership(square, np.array(vector, dtype=float)).where == where
-    face = square[:, :2]
+        assert cone_membership(SQUARE, np.array(vector, dtype=float)).where == where
+    face = SQUARE[:, :2]
     assert cone_membership(face, np.array([1.0, 0, 1])).where == "inside"
-    told = cone_membership(square, np.array([1.0, 0, 1])).direction
+    told = cone_membership(SQUARE, np.array([1.0, 0, 1])).direction
     assert told @ [1, 0, 1] == pytest.approx(0, abs=1e-7)
-    assert (told @ square).min() < -0.1
+    assert (told @ SQUARE).min() < -0.1
 
 
 @pytest.mark.parametrize("n", [4, 5, 8, 12])
@@ -81,11 +78,10 @@ def test_the_origin_is_inside_a_subspace_only() -> None:
 
 
 def test_units_do_not_matter() -> None:
-    square = np.array([[1.0, 1, -1, -1], [1, -1, 1, -1], [1, 1, 1, 1]])
     units = np.array([1e-120, 1.0, 1e120])
     for vector, where in [([0.3, 0.2, 1], "inside"), ([1, 0, 1], "boundary"), ([1.1, 0, 1], "outside")]:
-        assert cone_membership(square * units[:, None], np.array(vector) * units).where == where
-        assert cone_membership(square * RNG.uniform(1e-9, 1e9, 4), np.array(vector) * 1e-90).where == where
+        assert cone_membership(SQUARE * units[:, None], np.array(vector) * units).where == where
+        assert cone_membership(SQUARE * RNG.uniform(1e-9, 1e9, 4), np.array(vector) * 1e-90).where == where
 
 
 def test_many_constraints_come_one_by_one() -> None:

@@ -1,7 +1,5 @@
 """Lines of eigenvalues, sums over them, and sums at few frequencies against sums over all."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -12,11 +10,6 @@ from tests.numeric.energies.energy_banks import kernels, responses
 
 RNG = np.random.default_rng(6)
 SHAPES = [(151, 160), (20, 201), (300,)]
-
-
-def bands_of(shape: tuple[int, ...]) -> Bands:
-    return Bands(responses(kernels()[:4] if len(shape) == 2 else [np.array([1.0, 2, 1]), np.array([1.0, 0, -1])],
-                           shape), shape)
 
 
 def test_lines_of_responses_by_transforms() -> None:
@@ -44,7 +37,8 @@ def test_sums_by_lines_are_those_of_columns(ranks: tuple[int, int] | None) -> No
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize(("width", "within"), [(0.3, 1e-5), (5.0, 1e-2)])
 def test_sums_of_smooth_functions_agree_at_few_frequencies(shape: tuple[int, ...], width: float, within: float) -> None:
-    bands = bands_of(shape)
+    taps = kernels()[:4] if len(shape) == 2 else [np.array([1.0, 2, 1]), np.array([1.0, 0, -1])]
+    bands = Bands(responses(taps, shape), shape)
     coarse = bands.coarse
     assert coarse is not None and coarse.count * 2 < bands.count
     power = RNG.random((2, bands.count)) ** 8

@@ -1,7 +1,5 @@
 """Offsets, targets a little outside of the cone, and what is lost on the way back."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 
@@ -12,9 +10,8 @@ from numpy.typing import NDArray
 import symdecouple as sd
 from symdecouple.numeric.energies.frequencies import Bands
 from symdecouple.numeric.energies.normalization import Energies
-from tests.numeric.energies.energy_banks import cone_membership
+from tests.numeric.energies.energy_banks import SQUARE, cone_membership
 
-Array = NDArray[np.float64]
 TAPS = [[1, 1, 1], [-1, 0, 1], [-1, 2, -1]]
 
 
@@ -24,7 +21,7 @@ def bank(taps: list[list[int]], n: int) -> Energies:
     return Energies(Bands(responses, (n,)))
 
 
-def exact(row: Array, taps: list[list[int]]) -> list[float]:
+def exact(row: np.ndarray, taps: list[list[int]]) -> list[float]:
     values, n = [Fraction(float(v)) for v in row], len(row)
     return [float(sum((sum(c * values[(i - k) % n] for k, c in enumerate(t)) ** 2 for i in range(n)), Fraction(0)) / n)
             for t in taps]
@@ -70,8 +67,7 @@ def test_samples_far_from_zero_are_what_they_are(n: int, offset: float) -> None:
 
 @pytest.mark.parametrize("far", [1e-3, 1e-6, 1e-8, 1e-10, 1e-11])
 def test_outside_is_told_as_near_to_the_boundary_as_inside(far: float) -> None:
-    square = np.array([[1.0, 1, -1, -1], [1, -1, 1, -1], [1, 1, 1, 1]])
-    assert cone_membership(square, np.array([1 + far, 0, 1])).where == "outside"
+    assert cone_membership(SQUARE, np.array([1 + far, 0, 1])).where == "outside"
     pair = Energies(Bands(np.array([[4.0, 2, 0], [0, 2, 4]]), (4,)))
     row = np.array([[1.0, 2, 4, 3.5]])
     refused = pair.normalize(row, [8.0, -8 * far]).refusals[0]

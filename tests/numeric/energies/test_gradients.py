@@ -1,30 +1,18 @@
 """Decoupled energies and their gradients: differences, inner products, and the table of white noise."""
 
-from __future__ import annotations
-
-from itertools import pairwise
-
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from symdecouple.numeric.energies.frequencies import Bands
 from symdecouple.numeric.energies.gradients import DecoupledEnergies
 from symdecouple.numeric.energies.normalization import Energies
+from tests.numeric.differences import extrapolated
 from tests.numeric.energies.energy_banks import kernels, pictures, responses
 
-Array = NDArray[np.float64]
 TILS = kernels()
 
 
-def directional(function: object, x: Array, v: Array, h: float = 2e-2) -> Array:
-    """Richardson's extrapolation of central differences, to the sixth order."""
-    d = [(function(x + s * v) - function(x - s * v)) / (2 * s) for s in (h, h / 2, h / 4)]  # type: ignore[operator]
-    once = [(4 * b - a) / 3 for a, b in pairwise(d)]
-    return np.asarray((16 * once[1] - once[0]) / 15)
-
-
-def degrees_from_orthogonal(gram: Array) -> Array:
+def degrees_from_orthogonal(gram: np.ndarray) -> np.ndarray:
     sizes = np.sqrt(np.einsum("rii->ri", gram))
     cosines = gram / (sizes[:, :, None] * sizes[:, None, :])
     return np.asarray(np.degrees(np.arcsin(np.where(np.eye(gram.shape[1]), 0, cosines))))
@@ -39,8 +27,8 @@ def test_gradients_against_differences(mean: bool, shape: tuple[int, ...]) -> No
     x, v = rng.normal(size=(2, int(np.prod(shape))))
     targets = [0.3] * mean + [1.0, 0.8, 1.3, 0.9, 1.1][: len(taps)]
     found = energies.decouple(x[None], targets)
-    along = directional(lambda y: energies.decouple(y[None], targets).values[0], x, v)
-    np.testing.assert_allclose(found.gradients()[0] @ v, along, atol=1e-9)
+    along = extrapolated(lambda rows: energies.decouple(rows, targets).values, x[None], v, 2e-2)
+    np.testing.assert_allclose(found.gradients() @ v, along, atol=1e-9)
     for k in range(energies.size):
         level = energies.normalize(x[None], targets, level=k)
         np.testing.assert_allclose(energies.values(level.values)[0, k], found.values[0, k], rtol=1e-12, atol=1e-15)
@@ -59,11 +47,11 @@ def test_pullback_against_differences(mean: bool) -> None:
         covector = 3 * level.values**2 / 42
         covector[0, 5] += 1
 
-        def function(y: Array, k: int = k) -> Array:
-            moved = energies.normalize(y[None], targets, level=k).values[0]
-            return np.asarray(np.mean(moved**3) + moved[5])
+        def function(rows: np.ndarray, k: int = k) -> np.ndarray:
+            moved = energies.normalize(rows, targets, level=k).values
+            return np.asarray(np.mean(moved**3, axis=1) + moved[:, 5])
 
-        assert level.pullback(covector)[0] @ v == pytest.approx(directional(function, x, v), abs=1e-9)
+        assert level.pullback(covector) @ v == pytest.approx(extrapolated(function, x[None], v, 2e-2), abs=1e-9)
 
 
 def test_pullback_of_the_next_energy_is_its_decoupled_gradient() -> None:
@@ -80,13 +68,13 @@ def test_pullback_of_the_next_energy_is_its_decoupled_gradient() -> None:
 
 
 @pytest.fixture(scope="module")
-def noise() -> tuple[Array, DecoupledEnergies]:
+def noise() -> tuple[np.ndarray, DecoupledEnergies]:
     rows = np.random.default_rng(0).normal(size=(200, 529))
     energies = Energies(Bands(responses(TILS, (23, 23)), (23, 23)))
     return rows, energies.decouple(rows, np.ones(9))
 
 
-def test_white_noise_decoupled(noise: tuple[Array, DecoupledEnergies]) -> None:
+def test_white_noise_decoupled(noise: tuple[np.ndarray, DecoupledEnergies]) -> None:
     """0.18 +- 0.30 degrees; pairs with the first feature are orthogonal to rounding, the others 0.40 in square mean."""
     gradients = noise[1].gradients()
     angles = degrees_from_orthogonal(np.einsum("rin,rjn->rij", gradients, gradients))
@@ -99,7 +87,7 @@ def test_white_noise_decoupled(noise: tuple[Array, DecoupledEnergies]) -> None:
     assert not noise[1].refusals
 
 
-def test_on_the_reference_manifold_all_pairs_are_orthogonal(noise: tuple[Array, DecoupledEnergies]) -> None:
+def test_on_the_reference_manifold_all_pairs_are_orthogonal(noise: tuple[np.ndarray, DecoupledEnergies]) -> None:
     energies = Energies(noise[1].spectrum.bands)
     rows = energies.normalize(noise[0][:10], np.ones(9)).values
     gradients = energies.decouple(rows, np.ones(9)).gradients()

@@ -1,11 +1,8 @@
 """The way back from normalized signals: against the signals they came from, and against levels one by one."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import example, given, settings, strategies as st
-from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput
 from symdecouple.numeric.energies.frequencies import Bands
@@ -13,10 +10,8 @@ from symdecouple.numeric.energies.inverse import returned
 from symdecouple.numeric.energies.normalization import Energies
 from tests.numeric.energies.energy_banks import kernels, responses
 
-Array = NDArray[np.float64]
 
-
-def photograph(n: int, seed: int, units: float = 40.0) -> Array:
+def photograph(n: int, seed: int, units: float = 40.0) -> np.ndarray:
     """A spectrum that falls like 1/f, as those of photographs do, and a mean."""
     rng = np.random.default_rng(seed)
     y, x = np.meshgrid(np.fft.fftfreq(n), np.fft.rfftfreq(n), indexing="ij")
@@ -71,7 +66,7 @@ def test_random_banks_and_spectra(seed: int, slope: float, is_signed: bool, mean
     bank = rng.normal(size=(m, half)) if is_signed else rng.random((m, half))
     energies = Energies(Bands(bank, (n,)), mean)
 
-    def signals(count: int) -> Array:
+    def signals(count: int) -> np.ndarray:
         noise = rng.normal(size=(count, half)) + 1j * rng.normal(size=(count, half))
         return np.asarray(np.fft.irfft(noise * np.exp(slope * rng.normal(size=half)), n))
 

@@ -1,13 +1,10 @@
 """Energies: the convex normalization against flows, minimizers, closed forms, and what has no normalization."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 from hypothesis import example, given, settings, strategies as st
-from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq, nnls
 
@@ -16,11 +13,10 @@ from symdecouple.numeric.energies.frequencies import Bands
 from symdecouple.numeric.energies.normalization import Energies
 from tests.numeric.energies.energy_banks import kernels, pictures, responses
 
-Array = NDArray[np.float64]
 RNG = np.random.default_rng(7)
 
 
-def narrow_path(matrices: list[Array], y: Array, targets: Array, *, mean: bool = False) -> Array:
+def narrow_path(matrices: list[np.ndarray], y: np.ndarray, targets: np.ndarray, *, mean: bool = False) -> np.ndarray:
     """The projected gradient flow, level by level, by an integrator of SciPy."""
     n = len(y)
     if mean:
@@ -28,7 +24,7 @@ def narrow_path(matrices: list[Array], y: Array, targets: Array, *, mean: bool =
     for k, matrix in enumerate(matrices[: len(targets) - mean]):
         distance = targets[k + mean] - y @ matrix @ y / n
 
-        def slope(_: float, y: Array, k: int = k, distance: float = distance) -> Array:
+        def slope(_: float, y: np.ndarray, k: int = k, distance: float = distance) -> np.ndarray:
             own = 2 / n * matrices[k] @ y
             fixed = [np.ones(n)] * mean + [a @ y for a in matrices[:k]]
             basis = np.linalg.qr(np.array(fixed).T)[0] if fixed else np.zeros((n, 0))
@@ -39,7 +35,7 @@ def narrow_path(matrices: list[Array], y: Array, targets: Array, *, mean: bool =
     return y
 
 
-def circulant(eigenvalues: Array, shape: tuple[int, ...]) -> Array:
+def circulant(eigenvalues: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """The matrix of a feature from its eigenvalues: columns are images of unit vectors."""
     n = int(np.prod(shape))
     axes = tuple(range(1, len(shape) + 1))
@@ -83,13 +79,13 @@ def test_two_complementary_filters_in_closed_form() -> None:
     whole = np.concatenate([low, low[n // 2 - 1 : 0 : -1]])
     spectrum = np.fft.fft(row)
 
-    def energy(transform: Array, gain: Array) -> float:
+    def energy(transform: np.ndarray, gain: np.ndarray) -> float:
         return float(np.sum(gain * np.abs(transform) ** 2) / n**2)
 
     t1 = brentq(lambda t: energy(spectrum * np.exp(2 / n * whole * t), whole) - v1, -99, 99, xtol=1e-14)
     first = spectrum * np.exp(2 / n * whole * t1)
 
-    def second(t: float) -> Array:
+    def second(t: float) -> np.ndarray:
         moved = first * np.exp(2 / n * (1 - whole) * t)
         return np.asarray(moved / np.sqrt(energy(moved, whole) / v1))
 
@@ -121,7 +117,7 @@ def test_convergence_is_global(seed: int, slope: int, is_signed: bool, units: in
     bank = rng.normal(size=(m, half)) if is_signed else rng.random((m, half)) ** rng.integers(1, 5)
     energies = Energies(Bands(bank, (n,)))
 
-    def signals(count: int, steep: int) -> Array:
+    def signals(count: int, steep: int) -> np.ndarray:
         noise = rng.normal(size=(count, half)) + 1j * rng.normal(size=(count, half))
         return np.asarray(np.fft.irfft(noise * np.exp(steep * rng.normal(size=half)), n)) * 10.0**units
 

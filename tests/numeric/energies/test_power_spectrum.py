@@ -1,12 +1,9 @@
 """The power of signals at the frequencies that features tell apart; transforms times exp(a.w) by definition."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput
 from symdecouple.numeric.energies.frequencies import Bands
@@ -15,7 +12,6 @@ from symdecouple.numeric.energies.power_spectrum import Spectrum
 from tests.numeric.energies.energy_banks import convolved, kernels, responses
 from tests.traced import peak
 
-Array = NDArray[np.float64]
 RNG = np.random.default_rng(3)
 SHAPES = [(64,), (65,), (6, 1), (8, 10), (7, 9), (3, 4, 6)]
 
@@ -112,7 +108,7 @@ def test_memory_of_a_long_image() -> None:
     assert memory(lambda: level.pullback(row)) < 3.5  # the gradient that is made among them
 
 
-def bank(shape: tuple[int, ...], kind: str) -> Array:
+def bank(shape: tuple[int, ...], kind: str) -> np.ndarray:
     """Squared responses of two kernels, products of lines or not; those of the latter are even along no axis alone."""
     rng = np.random.default_rng(3)
     size = tuple(min(n, 3) for n in shape)
@@ -121,7 +117,7 @@ def bank(shape: tuple[int, ...], kind: str) -> Array:
     return responses(taps, shape)
 
 
-def definition(x: Array, a: Array, c: Array | None, gains: Array, is_centred: bool) -> Array:
+def definition(x: np.ndarray, a: np.ndarray, c: np.ndarray | None, gains: np.ndarray, is_centred: bool) -> np.ndarray:
     """By whole complex transforms: eigenvalues on all frequencies, the second half by mirroring."""
     shape = x.shape
     axes = tuple(range(len(shape)))
@@ -129,7 +125,7 @@ def definition(x: Array, a: Array, c: Array | None, gains: Array, is_centred: bo
     half = np.tensordot(a, gains, axes=1), None if c is None else np.tensordot(c, gains, axes=1)
     mirror = np.ix_(*(-np.arange(n) % n for n in shape))
 
-    def full(part: Array) -> Array:
+    def full(part: np.ndarray) -> np.ndarray:
         out = np.empty(shape)
         out[..., : part.shape[-1]] = part
         return np.where(np.arange(shape[-1]) < part.shape[-1], out, out[mirror])

@@ -1,7 +1,5 @@
 """Solutions beside the boundary of the cone are told from limits without a linear program."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -12,10 +10,8 @@ from symdecouple.numeric.energies.frequencies import Bands
 from symdecouple.numeric.energies.normalization import Energies
 from symdecouple.numeric.energies.tilting import Tilted
 
-Array = NDArray[np.float64]
 
-
-def moved(columns: Array, power: Array, want: Array, residual: float) -> float:
+def moved(columns: np.ndarray, power: np.ndarray, want: np.ndarray, residual: float) -> float:
     values, matrix = columns @ power, (columns * power) @ columns.T
     found = Tilted(0 * values[None], np.zeros(1), power.sum()[None], values[None], values[None], matrix[None],
                    np.array([residual]), np.ones(1, dtype=np.bool_))

@@ -1,21 +1,16 @@
 """The search from zero against closed forms, and where the weights span many orders of magnitude."""
 
-from __future__ import annotations
-
 import mpmath
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from symdecouple.numeric.energies import tilting
 from symdecouple.numeric.energies.eigenvalues import Columns
 from symdecouple.numeric.energies.tilting import Problems, sums, tilt
 
-Array = NDArray[np.float64]
 
-
-def problems(bank: Array, shares: Array, targets: Array, log_scale: float = 0.0, wanted: Array | None = None
-             ) -> Problems:
+def problems(bank: np.ndarray, shares: np.ndarray, targets: np.ndarray, log_scale: float = 0.0,
+             wanted: np.ndarray | None = None) -> Problems:
     count = len(shares)
     return Problems(Columns(bank, (bank.shape[1],)), shares, np.arange(count),
                     np.ones((count, len(bank)), dtype=np.bool_) if wanted is None else wanted.astype(np.bool_),
@@ -66,7 +61,7 @@ def test_no_solution_is_said() -> None:
 FAR = [(25, -200.0), (3, -200.0), (11, -50.0), (7, 200.0)]
 
 
-def far_apart(seed: int, log_scale: float) -> tuple[Problems, Array, Array]:
+def far_apart(seed: int, log_scale: float) -> tuple[Problems, np.ndarray, np.ndarray]:
     """One feature that is felt over fifteen orders of magnitude, to be brought to e^log_scale of what it is."""
     rng = np.random.default_rng(seed)
     bank = np.exp(-rng.uniform(0, 35, size=(1, 40)))

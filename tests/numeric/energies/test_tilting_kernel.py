@@ -1,13 +1,10 @@
 """The kernel, compiled or as Python runs it, against sums by their definition, the search in NumPy, and mpmath."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import mpmath
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from symdecouple.numeric.energies import problems as energy_problems, tilting_kernel
 from symdecouple.numeric.energies.eigenvalues import Columns, Lines
@@ -19,7 +16,6 @@ from symdecouple.numeric.kernels import compile as jit
 from tests.numeric.energies.energy_banks import kernels, responses
 from tests.numeric.energies.test_tilting import FAR, far_apart
 
-Array = NDArray[np.float64]
 needs_numba = pytest.mark.skipif(not jit.is_available(), reason="numba is not installed")
 SIGNAL = [np.array([1.0, 1, 1]), np.array([1.0, 0, -1]), np.array([1.0, -2, 1])]
 
@@ -43,7 +39,7 @@ def by_both(monkeypatch: pytest.MonkeyPatch, function: Callable[[], DecoupledEne
     return found
 
 
-def steep(shape: tuple[int, ...], orders: float) -> Array:
+def steep(shape: tuple[int, ...], orders: float) -> np.ndarray:
     """Noise whose amplitudes span so many orders of magnitude, smoothly."""
     waves = [np.cos(2 * np.pi * np.fft.fftfreq(n)) for n in shape[:-1]]
     waves.append(np.cos(2 * np.pi * np.fft.rfftfreq(shape[-1])))
@@ -149,7 +145,7 @@ def test_rows_that_are_not_ordinary(mean: bool, way: str, monkeypatch: pytest.Mo
 def test_signed_and_small_problems_stay_in_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jit.Kernels, "are_warm", lambda self: True)
 
-    def wanted(bank: Array) -> bool:
+    def wanted(bank: np.ndarray) -> bool:
         return tilting_kernel.answers(Columns(bank, (bank.shape[1],)))
 
     assert wanted(np.ones((2, 4000)))

@@ -10,6 +10,7 @@ from symdecouple.numeric.features.bank import BankFeatures, Line
 from symdecouple.numeric.kernels import compile as jit
 from symdecouple.numeric.paths import projection
 from symdecouple.numeric.paths.projection import Frame
+from tests.numeric.differences import extrapolated
 
 LINES = {"l": Line((0.5, 0.25, 1.0), -1), "m": Line((-1.0, 0.0, 1.0), -1), "f": Line((2.0, 1.0, -1.0, 3.0, 0.5), -3),
          "g": Line((1.5, -2.0), 2), "i": Line((1.0,), 0)}
@@ -57,9 +58,7 @@ def test_values_and_gradients(kind: str, grid: tuple[int, ...]) -> None:
                     zip(features.index, features.powers, features.gains, strict=True)]
         assert values[r] == pytest.approx(expected, rel=1e-12, abs=1e-13)
     direction = np.random.default_rng(1).normal(size=rows.shape)
-    slopes = [(features.values(rows + h * direction) - features.values(rows - h * direction)) / (2 * h)
-              for h in (1e-3, 5e-4)]
-    by_differences = (4 * slopes[1] - slopes[0]) / 3
+    by_differences = extrapolated(features.values, rows, direction, 1e-3, 2)
     found = (features.gradients(rows) * direction[:, None]).mean(axis=2)
     assert found == pytest.approx(by_differences, rel=1e-8, abs=1e-8)
     assert features.gradients(rows, 2) == pytest.approx(features.gradients(rows)[:, :2], abs=0)
@@ -73,9 +72,7 @@ def test_curvature_is_the_derivative_of_the_gradients(kind: str, grid: tuple[int
     rows, weights = rng.normal(size=(2, int(np.prod(grid)))), rng.normal(size=(2, len(features), int(np.prod(grid))))
     expected = np.zeros_like(rows)
     for j in range(len(features)):
-        steps = [(features.gradients(rows + h * weights[:, j]) - features.gradients(rows - h * weights[:, j]))[:, j]
-                 / (2 * h) for h in (1e-3, 5e-4)]
-        expected += (4 * steps[1] - steps[0]) / 3
+        expected += extrapolated(features.gradients, rows, weights[:, j], 1e-3, 2)[:, j]
     found = features.curvature(rows, weights)
     assert found == pytest.approx(expected, rel=1e-7, abs=1e-7)
     both = features.curvature(rows, np.stack([weights, 2 * weights]))

@@ -1,7 +1,5 @@
 """Functions of coordinates on arrays, against SymPy's derivatives put in point by point."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import mpmath
@@ -9,11 +7,7 @@ import numpy as np
 import pytest
 from sympy import Expr, Rational, Symbol, atan2, cos, exp, hessian, log, pi, sin, sqrt, tanh
 
-from symdecouple.errors import InvalidInput
-from symdecouple.language.feature import Feature
-from symdecouple.language.feature_set import FeatureSet
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import coordinates, x
+from symdecouple import Feature, FeatureSet, InvalidInput, Mean, coordinates, x
 from symdecouple.numeric.features.coordinates import (
     CompiledCoordinates,
     CoordinateFunction,

@@ -1,12 +1,9 @@
 """Derivatives along directions in terms of parts, against SymPy's derivatives of the whole."""
 
-from __future__ import annotations
-
 import pytest
 from sympy import Add, Expr, Integer, S, Symbol, cos, count_ops, exp, log, sin, sqrt, symbols, tanh
 
-from symdecouple.language.feature import Feature
-from symdecouple.language.statistics import kurtosis
+from symdecouple import Feature, kurtosis
 from symdecouple.numeric.features.directional import tangents
 
 X, Y, U, V = symbols("x y u v", real=True)

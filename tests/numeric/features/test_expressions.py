@@ -1,7 +1,5 @@
 """Compiled averages against the same formulas written in NumPy, in Fractions and in mpmath."""
 
-from __future__ import annotations
-
 import time
 from fractions import Fraction
 from typing import Any
@@ -12,11 +10,7 @@ import pytest
 import sympy as sp
 from sympy import Rational, Symbol, cos, cosh, exp, log, pi, sin, sqrt, tanh
 
-from symdecouple.errors import InvalidInput, UnsupportedExpression
-from symdecouple.language.feature import Feature
-from symdecouple.language.feature_set import FeatureSet
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import coordinates, sample, x
+from symdecouple import Feature, FeatureSet, InvalidInput, Mean, UnsupportedExpression, coordinates, sample, x
 from symdecouple.language.statistics import kurtosis, skewness, variance
 from symdecouple.numeric.features.expressions import Compiled, as_multiprecision
 from symdecouple.numeric.features.features import CompiledFeatures

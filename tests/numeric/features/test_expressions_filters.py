@@ -1,7 +1,5 @@
 """Filtered features on arrays, against sums over samples written out, exact jets, and adjointness."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 
@@ -11,14 +9,9 @@ import pytest
 from scipy.ndimage import convolve
 from sympy import Expr, Symbol, cosh, exp, log, sin, tanh
 
+from symdecouple import Feature, FeatureSet, Filter, InvalidInput, Mean, shift, x
 from symdecouple.calculus.elementary import World
 from symdecouple.calculus.jets import Point, field_at
-from symdecouple.errors import InvalidInput
-from symdecouple.language.feature import Feature
-from symdecouple.language.feature_set import FeatureSet
-from symdecouple.language.filters import Filter, shift
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import x
 from symdecouple.numeric.features.coordinates import CompiledCoordinates
 from symdecouple.numeric.features.expressions import Compiled, as_multiprecision, average
 from symdecouple.numeric.features.features import CompiledFeatures

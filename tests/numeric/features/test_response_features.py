@@ -1,20 +1,12 @@
 """Feature sets with filters given by frequency responses: what is bound, values, gradients, plans, by transforms."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np
 import pytest
 
-from symdecouple.decoupling.plan import decouple
-from symdecouple.errors import InvalidInput
-from symdecouple.families.bank import FilterBank
+from symdecouple import FeatureSet, Filter, FilterBank, InvalidInput, Mean, decouple, x
 from symdecouple.families.quadratic import second_order_moments
-from symdecouple.language.feature_set import FeatureSet
-from symdecouple.language.filters import Filter
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import x
 
 RNG = np.random.default_rng(3)
 GRIDS = ((10,), (3, 4))

@@ -1,11 +1,8 @@
 """When compiled kernels are used: by size and by what lies on the disk, never by loading numba to find out."""
 
-from __future__ import annotations
-
 import importlib
-import os
-import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,6 +11,7 @@ from numpy import where
 
 from symdecouple.numeric.kernels import compile as jit
 from symdecouple.numeric.kernels.compile import Kernels, is_available
+from tests.processes import printed
 
 SOURCES = ("symdecouple.numeric.kernels.compile", "symdecouple.errors")
 KERNELS = Kernels("symdecouple.numeric.some_kernel", SOURCES, seconds=1e-7)
@@ -148,15 +146,7 @@ if sys.argv[1:]:
 def test_files_that_are_not_what_they_were_are_never_loaded(damage: str, tmp_path: Path) -> None:
     """Machine code with a wrong byte is loaded by LLVM, or ends Python; where no file can be written, none is."""
     pytest.importorskip("numba")
-    root = Path(__file__).parents[3]
-
-    def told(*arguments: str) -> str:
-        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(root)}
-        made = subprocess.run([sys.executable, "-W", "error::RuntimeWarning", "-c", FLIPPED, *arguments], check=False,
-                              capture_output=True, text=True, env=environment, cwd=root)
-        assert made.returncode == 0, made.stderr
-        return made.stdout.strip()
-
+    told = partial(printed, FLIPPED, warnings="error::RuntimeWarning", NUMBA_CACHE_DIR=str(tmp_path))
     assert told("mark") == "6.0 False 0" and told() == "6.0 False 1"
     (file,) = tmp_path.rglob("*.nbc")
     kept = file.read_bytes()
@@ -195,14 +185,6 @@ def test_where_numba_finds_no_place_to_keep_it_the_kernel_works_all_the_same(mon
     assert twin.stats.cache_path is None and twin(2.0) == 6
 
 
-def run(code: str, tmp_path: Path) -> str:
-    """What another process prints, with a cache of its own."""
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment)
-    assert made.returncode == 0, made.stderr
-    return made.stdout.strip()
-
-
 KEPT = """
 import numpy as np
 from symdecouple.numeric.features.bank import KERNELS, BankFeatures, Line, warm
@@ -219,12 +201,13 @@ print(sum(_kernels()[0].twin.stats.cache_hits.values()), _kernels()[0].is_new)
 @pytest.mark.slow
 def test_a_damaged_cache_is_made_anew(tmp_path: Path) -> None:
     pytest.importorskip("numba")
-    assert run(KEPT, tmp_path) == "0 False" and run(KEPT, tmp_path) == "1 False"
+    run = partial(printed, KEPT, NUMBA_CACHE_DIR=str(tmp_path))
+    assert run() == "0 False" and run() == "1 False"
     for ending, damage in (("nbi", b"damaged"), ("nbc", b"")):
         for file in tmp_path.rglob(f"*.{ending}"):
             file.write_bytes(damage)
-        assert run(KEPT, tmp_path) == "0 True", (ending, damage)
-        assert run(KEPT, tmp_path) == "1 False", (ending, damage)
+        assert run() == "0 True", (ending, damage)
+        assert run() == "1 False", (ending, damage)
 
 
 INTERRUPTED = """
@@ -255,7 +238,7 @@ print(heard, abs(stats.orthokurtosis(sample) / expected - 1) < 1e-12, compile._l
     pytest.param(name, marks=pytest.mark.slow) for name in ("numba.core.types.functions", "llvmlite.binding"))])
 def test_after_an_interruption_while_numba_loads_numpy_answers(name: str, tmp_path: Path) -> None:
     pytest.importorskip("numba")
-    assert run(INTERRUPTED.format(name=name), tmp_path).startswith("True True")
+    assert printed(INTERRUPTED.format(name=name), NUMBA_CACHE_DIR=str(tmp_path)).startswith("True True")
 
 
 FORKED = """
@@ -282,7 +265,7 @@ if __name__ == "__main__":
 @pytest.mark.slow
 def test_threads_in_threads_and_after_a_fork(tmp_path: Path) -> None:
     pytest.importorskip("numba")
-    assert run(FORKED, tmp_path) == "True [True, True, True, True]"
+    assert printed(FORKED, NUMBA_CACHE_DIR=str(tmp_path)) == "True [True, True, True, True]"
 
 
 def test_what_numba_does_not_compile_runs_as_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -303,9 +286,7 @@ def not_for_numba(x: float) -> float:
 
 def test_small_calls_do_not_load_numba() -> None:
     call = "from symdecouple.stats import orthokurtosis; orthokurtosis([1, 2, 4, 9])"
-    code = f"{call}; import sys; print('numba' in sys.modules)"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "False"
+    assert printed(f"{call}; import sys; print('numba' in sys.modules)") == "False"
 
 
 def test_what_kernels_are_made_from_is_said_and_is_there() -> None:

@@ -1,7 +1,5 @@
 """Limits of shape statistics, in exact arithmetic and by search; dead ends of paths, by hand and as they stall."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 
@@ -9,35 +7,23 @@ import mpmath
 import numpy as np
 import pytest
 
-from symdecouple.numeric.moments import moment_path
-from symdecouple.numeric.moments.attainable import (
-    beyond_end,
-    orthokurtosis_range,
-    saturated_skewness,
-    skewness_interval,
-    skewness_range,
-)
+from symdecouple.numeric.moments import attainable, moment_path
+from symdecouple.numeric.moments.attainable import beyond_end, saturated_skewness, skewness_interval, skewness_range
 from symdecouple.numeric.moments.moment_path import follow
 from symdecouple.numeric.moments.out_of_reach import end_before, groups_of
-from symdecouple.numeric.moments.skewness_flow import impose_skewness
 from symdecouple.numeric.moments.skewness_root import orthokurtosis_rows
 from symdecouple.numeric.paths.integrate import End
 from symdecouple.numeric.samples.batch import SampleMatrix
+from tests.numeric.moments.test_moment_path import at_level_3
+from tests.stats import oracle
 
 HELD = (0.0, 1.0, 0.0, 3.0)
 
 
-def exact_square(sample: list[int]) -> tuple[Fraction, int]:
-    """Skewness squared and its sign, from the definition."""
-    mean = Fraction(sum(sample), len(sample))
-    second, third = (sum((v - mean) ** k for v in sample) / len(sample) for k in (2, 3))
-    return third**2 / second**3, (third > 0) - (third < 0)
-
-
 @pytest.mark.parametrize(("ties", "n_samples"), [(1, 2), (1, 5), (4, 5), (3, 7), (999, 1000), (1, 1000)])
 def test_two_values_have_the_saturated_skewness(ties: int, n_samples: int) -> None:
-    square, sign = exact_square([0] * (n_samples - ties) + [1] * ties)
-    assert saturated_skewness(ties, n_samples) == pytest.approx(sign * math.sqrt(square), rel=1e-15, abs=0)
+    exact = oracle.moments([0] * (n_samples - ties) + [1] * ties, 3)[2]
+    assert saturated_skewness(ties, n_samples) == pytest.approx(exact, rel=1e-15, abs=0)
 
 
 def test_the_ends_are_approached_and_never_passed() -> None:
@@ -66,7 +52,7 @@ def test_no_sample_leaves_the_range_of_skewness() -> None:
 
 @pytest.mark.parametrize("n_samples", [3, 4, 5, 6, 9, 16])
 def test_orthokurtosis_ends_are_attained_and_never_passed(n_samples: int) -> None:
-    low, high = orthokurtosis_range(n_samples)
+    low, high = attainable.orthokurtosis_range(n_samples)
     half, odd = divmod(n_samples, 2)
     rows = np.array([[-1.0, 1] + [0] * (n_samples - 2), [-1] * half + [0] * odd + [1] * half], dtype=np.float64)
     assert orthokurtosis_rows(SampleMatrix.of(rows)).values == pytest.approx([high, low], rel=1e-14)
@@ -77,7 +63,7 @@ def test_orthokurtosis_ends_are_attained_and_never_passed(n_samples: int) -> Non
 
 
 def test_two_samples_are_two_valued() -> None:
-    assert skewness_range(2) == (0, 0) and orthokurtosis_range(2) == (1, 1)
+    assert skewness_range(2) == (0, 0) and attainable.orthokurtosis_range(2) == (1, 1)
 
 
 @pytest.mark.parametrize(("ties", "n_samples"), [(1, 5), (4, 5), (1, 4), (3, 10), (7, 1000), (2, 4), (1, 3)])
@@ -94,10 +80,6 @@ def test_ends_are_told_apart_from_their_neighbours(ties: int, n_samples: int) ->
 
 
 # --- where a path ends ---
-
-
-def at_level_3(x: np.ndarray) -> np.ndarray:
-    return impose_skewness(np.atleast_2d(x), 0.0).values
 
 
 def tied_at_the_minimum(n_samples: int, n_tied: int, seed: int = 0) -> np.ndarray:

@@ -1,7 +1,5 @@
 """Exact gradients of the decoupled moments: laws, differences, and the geometry the source claims."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.stats
@@ -10,7 +8,7 @@ from symdecouple.numeric.moments.gradients import Gradients, project, pullback, 
 from symdecouple.numeric.moments.levels import climb, gaussian_moments
 from symdecouple.numeric.moments.moment_path import follow
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
-from tests.laws.test_rows import slopes
+from tests.numeric.differences import extrapolated
 
 GOAL = (1.0, *gaussian_moments(5))
 
@@ -29,8 +27,8 @@ def test_differences(law: str, h: float, n_samples: int) -> None:
     for _ in range(2):
         direction = rng.normal(size=n_samples) * (x - x.min() if law == "gamma" else 1)  # stays in order near 0
         size = np.abs(gradients) @ np.abs(direction)
-        found = slopes(lambda rows: climb(rows, 6, GOAL, rtol=1e-13).moments[4:].T, x, 16 * h * direction)
-        assert gradients @ direction == pytest.approx(found / (16 * h), abs=1e-9 * size.max())
+        (found,) = extrapolated(lambda rows: climb(rows, 6, GOAL, rtol=1e-13).moments[4:].T, x[None], direction, h, 4)
+        assert gradients @ direction == pytest.approx(found, abs=1e-9 * size.max())
 
 
 def angles(gradients: np.ndarray) -> np.ndarray:

@@ -7,8 +7,8 @@ from scipy import stats
 
 from symdecouple.numeric.moments import influence
 from symdecouple.numeric.moments.influence import decoupled_influences, standardized_influences
-from symdecouple.numeric.moments.levels import gaussian_moments
 from symdecouple.stats import decoupled_moments, match, standardized_moments
+from tests.numeric.moments.test_moment_path_kernel import goal
 
 RNG = np.random.default_rng(5)
 NORMAL = stats.norm.ppf((np.arange(400) + 0.5) / 400)
@@ -17,10 +17,6 @@ SAMPLES = {
     "skewed": np.exp(0.7 * RNG.standard_normal(80)),
     "far away, tied": 1e5 + np.round(3 * RNG.standard_normal(90)),
 }
-
-
-def goal(order: int) -> tuple[float, ...]:
-    return (1.0, *gaussian_moments(order - 1))
 
 
 def by_weights(function: object, x: np.ndarray, order: int, entries: np.ndarray) -> np.ndarray:

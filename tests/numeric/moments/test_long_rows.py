@@ -1,7 +1,5 @@
 """Bins and points that stand for the entries of long samples: functions, moments and gradients of the entries."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -9,6 +7,7 @@ from symdecouple.numeric.moments import gradients as module
 from symdecouple.numeric.moments.gradients import standardized_gradients
 from symdecouple.numeric.moments.levels import climb
 from symdecouple.numeric.moments.long_rows import FROM_ENTRIES, LongRow
+from tests.numeric.differences import extrapolated
 from tests.traced import peak
 
 N = FROM_ENTRIES
@@ -60,13 +59,9 @@ def test_gradients_of_a_long_sample_sum_to_nothing_and_are_differences() -> None
     assert (np.abs(gradients[1:].sum(axis=1)) <= 1e-10 * N * size[1:]).all()
     assert (np.abs(gradients[3:] @ x) <= 1e-10 * N * size[3:]).all()
 
-    def slope(step: float) -> np.ndarray:
-        ends = np.stack([x + step * direction, x - step * direction])
-        moments = climb(ends, order, GOAL, rtol=1e-14).moments[4:]
-        return (moments[:, 0] - moments[:, 1]) / (2 * step)
-
-    extrapolated = (4 * slope(5e-4) - slope(1e-3)) / 3
-    np.testing.assert_allclose(gradients[3:] @ direction, extrapolated, rtol=1e-6)
+    (expected,) = extrapolated(lambda rows: climb(rows, order, GOAL, rtol=1e-14).moments[4:].T, x[None], direction,
+                               1e-3, 2)
+    np.testing.assert_allclose(gradients[3:] @ direction, expected, rtol=1e-6)
 
 
 def test_what_has_no_level_is_told_as_by_the_entries(monkeypatch: pytest.MonkeyPatch) -> None:

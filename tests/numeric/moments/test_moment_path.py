@@ -1,10 +1,5 @@
 """The narrow path of the moments: where it ends by SciPy too, what it keeps, and every way it can fail."""
 
-from __future__ import annotations
-
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -14,8 +9,8 @@ from symdecouple.numeric.moments.hankel import residuals
 from symdecouple.numeric.moments.moment_path import GROWN, REDONE, RESIDUAL, follow
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
 from tests.numeric import moment_oracle
+from tests.stats.oracle import TABLE
 
-TABLE = json.loads((Path(__file__).parents[2] / "data" / "orthokurtosis.json").read_text(encoding="utf-8"))
 GAUSSIAN = [0.0, 1, 0, 3, 0, 15]
 
 

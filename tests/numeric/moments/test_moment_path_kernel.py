@@ -3,11 +3,7 @@
 That all answers and refusals are those of NumPy, compiled and interpreted, alone and on threads, is a law of kernels.
 """
 
-from __future__ import annotations
-
-import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,8 +20,7 @@ from symdecouple.numeric.moments.moment_path import RESIDUAL, follow
 from symdecouple.numeric.moments.moment_path_kernel import move_rows, settle_rows
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
 from symdecouple.numeric.paths.runge_kutta import FIFTH, STAGES, THIRD, WEIGHTS
-
-TABLE = json.loads((Path(__file__).parents[2] / "data" / "orthokurtosis.json").read_text(encoding="utf-8"))
+from tests.stats.oracle import TABLE
 
 
 def scratch(order: int) -> kernel.Scratch:

@@ -1,7 +1,5 @@
 """What refusals of moments say: no sample of N values, or not with these ties; and that they cost little."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

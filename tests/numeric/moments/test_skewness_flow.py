@@ -1,7 +1,5 @@
 """Samples moved to any skewness: against mpmath, against their own way back, and on samples built to defeat Newton."""
 
-from __future__ import annotations
-
 import mpmath as mp
 import numpy as np
 import pytest
@@ -40,23 +38,6 @@ def skewness(row: np.ndarray) -> float:
     return float((standardized(row) ** 3).mean())
 
 
-def exact(sample: np.ndarray, target: float, dps: int = 40) -> tuple[list[mp.mpf], list[mp.mpf]]:
-    """The sample and its slopes from x/(1 - t x), x centred, t halved between the poles: no formula of the package."""
-    with mp.workdps(3 * dps):
-        x = [mp.mpf(float(v)) for v in sample]
-        mean = mp.fsum(x) / len(x)
-        x = [v - mean for v in x]
-        low, high = 1 / min(x), 1 / max(x)
-        for _ in range(int(3.3 * 2 * dps)):
-            t = (low + high) / 2
-            above = oracle.standardized_moment([v / (1 - t * v) for v in x], 3) > target
-            low, high = (low, t) if above else (t, high)
-        z = [v / (1 - t * v) for v in x]
-        middle = mp.fsum(z) / len(z)
-        deviation = mp.sqrt(mp.fsum((v - middle) ** 2 for v in z) / len(z))
-        return [(v - middle) / deviation for v in z], [1 / (1 - t * v) ** 2 / deviation for v in x]
-
-
 def rounding(z: np.ndarray, target: float) -> tuple[np.ndarray, np.ndarray]:
     """What 4e-15 Mean|z|^3 of skewness, and as much of the values, do to the values and, relative, to their slopes."""
     q = z**2 - target * z - 1
@@ -82,7 +63,7 @@ def test_against_forty_digits(name: str, part: float) -> None:
     sample = SAMPLES[name]
     target = between(sample, part)
     answer = impose(sample[None], target)
-    z, slope = exact(sample, target)
+    z, slope = oracle.at_skewness(sample, target, dps=40)
     fourth = float(mp.fsum(v**4 for v in z)) / len(z)
     spread = 3 * (fourth - 1 - target**2)  # dG/ds: what a rounded skewness is divided by
     for i, value in enumerate(answer.values[0]):

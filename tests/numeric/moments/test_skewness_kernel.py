@@ -3,8 +3,6 @@
 That the orthokurtosis is that of NumPy, alone and on threads, is a law of kernels.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -14,16 +12,7 @@ from symdecouple.numeric.kernels import parallel
 from symdecouple.numeric.moments import skewness_kernel
 from symdecouple.numeric.moments.power_sums import unit_and_lift
 from symdecouple.numeric.moments.skewness_flow import Skewed, impose_skewness
-from symdecouple.numeric.moments.skewness_kernel import (
-    CHUNK,
-    KERNELS,
-    compiled_impose_skewness,
-    compiled_orthokurtosis_rows,
-    flow_rows,
-    kurtosis_rows,
-    orthokurtosis_kernel,
-    skewness_imposer,
-)
+from symdecouple.numeric.moments.skewness_kernel import KERNELS, compiled_impose_skewness, compiled_orthokurtosis_rows
 from symdecouple.numeric.moments.skewness_root import orthokurtosis_rows
 from symdecouple.numeric.samples.batch import RowValues, SampleMatrix
 from symdecouple.stats import orthokurtosis
@@ -34,7 +23,7 @@ from tests.numeric.moments.test_skewness_flow import EPS, SAMPLES, between, roun
 @pytest.fixture
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """The very functions that are compiled, without numba."""
-    monkeypatch.setattr(skewness_kernel, "_kernels", lambda: (kurtosis_rows, flow_rows))
+    monkeypatch.setattr(skewness_kernel, "_kernels", lambda: (skewness_kernel.kurtosis_rows, skewness_kernel.flow_rows))
 
 
 @pytest.fixture
@@ -71,7 +60,7 @@ def test_any_target_is_met_as_by_numpy(name: str, way: str, request: pytest.Fixt
 
 
 @pytest.mark.usefixtures("compiled")
-@pytest.mark.parametrize("n", [64, CHUNK, CHUNK + 1, 20000])
+@pytest.mark.parametrize("n", [64, skewness_kernel.CHUNK, skewness_kernel.CHUNK + 1, 20000])
 @pytest.mark.parametrize("law", ["normal", "heavy", "gamma", "rounded", "offset", "small"])
 def test_long_rows_too_and_refusals(law: str, n: int) -> None:
     rows = drawn(law, 5, n)
@@ -136,9 +125,10 @@ def test_read_only_samples_are_not_compiled_for_anew() -> None:
 
 def test_which_one_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(type(KERNELS), "are_wanted", lambda self, n_elements: n_elements >= 1000)
-    assert orthokurtosis_kernel(999) is orthokurtosis_rows
-    assert orthokurtosis_kernel(1000) is compiled_orthokurtosis_rows
-    assert skewness_imposer(999) is impose_skewness and skewness_imposer(1000) is compiled_impose_skewness
+    assert skewness_kernel.orthokurtosis_kernel(999) is orthokurtosis_rows
+    assert skewness_kernel.orthokurtosis_kernel(1000) is compiled_orthokurtosis_rows
+    assert skewness_kernel.skewness_imposer(999) is impose_skewness
+    assert skewness_kernel.skewness_imposer(1000) is compiled_impose_skewness
     seen: list[int] = []
     monkeypatch.setattr(type(KERNELS), "are_wanted", lambda self, n_elements: bool(seen.append(n_elements)))
     orthokurtosis(np.arange(12.0).reshape(3, 4), axis=1)
@@ -152,7 +142,7 @@ def test_warming_leaves_the_mark_and_large_input_is_then_compiled(
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))  # of the mark; numba has read its own already
     assert not KERNELS.are_warm()
     skewness_kernel.warm()
-    assert KERNELS.are_warm() and orthokurtosis_kernel(10**6) is compiled_orthokurtosis_rows
+    assert KERNELS.are_warm() and skewness_kernel.orthokurtosis_kernel(10**6) is compiled_orthokurtosis_rows
 
 @pytest.mark.usefixtures("compiled")
 def test_rows_never_meet_and_a_unit_changes_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:

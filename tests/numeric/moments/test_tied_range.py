@@ -1,7 +1,5 @@
 """Ranges of moments by their ties: against certified enumeration, against optimization, and against paths."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np
@@ -141,7 +139,9 @@ def drawn_ties(seed: int) -> tuple[int, np.ndarray, np.ndarray]:
     return k, counts, (x - x.mean()) / x.std()
 
 
-def check_the_path(seed: int, share: float) -> None:
+@pytest.mark.parametrize(("seed", "share"), [*((seed, 0.02) for seed in range(3)), *(
+    pytest.param(seed, 0.001, marks=pytest.mark.slow) for seed in range(3, 120))])
+def test_paths_end_where_ties_are_counted_to_end(seed: int, share: float) -> None:
     """What lies inside is reached, what lies outside is not, from wherever a sample starts (Theorem J)."""
     k, counts, z = drawn_ties(seed)
     held = np.array([np.mean(z**j) for j in range(k)])
@@ -154,17 +154,6 @@ def check_the_path(seed: int, share: float) -> None:
         assert inside.attained[0] == pytest.approx(end - sign * near, rel=1e-9)
         beyond = follow(z[None], k, end + sign * near, held=held[1:])
         assert beyond.refusals[0].reason == "moment not attainable"
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_paths_end_where_ties_are_counted_to_end(seed: int) -> None:
-    check_the_path(seed, 0.02)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3, 120))
-def test_no_path_contradicts_theorem_j(seed: int) -> None:
-    check_the_path(seed, 0.001)
 
 
 @pytest.mark.slow

@@ -1,16 +1,24 @@
 """Level after level along the narrow path, and the gradients of the features decoupled on the way."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from sympy import cosh, log, tanh
 
+from symdecouple import Mean, sample, x
 from symdecouple.numeric.paths.narrow_path import Imposed, NarrowPath
 from symdecouple.numeric.paths.narrow_path_adjoint import pullback
 
-Array = NDArray[np.float64]
+positive = sample("x", positive=True)
+POWERS = [Mean(x**j) for j in range(1, 7)]
+EVEN_FIRST = [Mean(x), Mean(x**2), Mean(x**4), Mean(x**3)]
+MIXED = [Mean(x), Mean(x**2), Mean(log(cosh(x))), Mean(tanh(x))]
+
+
+def drawn(features: list[Any], n_rows: int = 5, n: int = 24) -> np.ndarray:
+    """Positive numbers where the first feature is one of logarithms."""
+    rng = np.random.default_rng(11)
+    return rng.lognormal(0, 0.5, size=(n_rows, n)) if features[0].has(log) else rng.normal(size=(n_rows, n))
 
 
 def levels_of(path: NarrowPath, rows: Any, targets: Any, store: bool = False) -> list[Imposed]:
@@ -24,7 +32,7 @@ def levels_of(path: NarrowPath, rows: Any, targets: Any, store: bool = False) ->
     return levels
 
 
-def decoupled_gradients(path: NarrowPath, rows: Any, targets: Any) -> tuple[Array, list[Imposed]]:
+def decoupled_gradients(path: NarrowPath, rows: Any, targets: Any) -> tuple[np.ndarray, list[Imposed]]:
     """Plain gradients (R, M, N) of f_j at the sample normalized to level j - 1, NaN from a refused level on."""
     levels = levels_of(path, rows, targets, store=True)
     points = [np.ascontiguousarray(rows, dtype=np.float64), *(level.values for level in levels)]
@@ -36,3 +44,18 @@ def decoupled_gradients(path: NarrowPath, rows: Any, targets: Any) -> tuple[Arra
     for level, own in zip(reversed(levels), reversed(each[:-1]), strict=True):
         carried = np.concatenate([own[None], pullback(level, carried)])
     return np.ascontiguousarray(carried.swapaxes(0, 1)), levels
+
+
+class FirstOrder:
+    """The mean: values and gradients, and nothing of second order."""
+
+    names = ("Mean(x)",)
+
+    def __len__(self) -> int:
+        return 1
+
+    def values(self, rows: Any) -> Any:
+        return rows.mean(axis=1)[:, None]
+
+    def gradients(self, rows: Any, count: int) -> Any:
+        return 0 * rows[:, None] + 1

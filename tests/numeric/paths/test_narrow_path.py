@@ -1,44 +1,26 @@
 """The narrow path against closed forms, an independent computation to 60 digits, and SciPy's integrator."""
 
-from __future__ import annotations
-
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy.optimize import brentq
-from sympy import cosh, log, tanh
+from sympy import log
 
-from symdecouple.errors import InvalidInput
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import sample, x
-from symdecouple.language.statistics import kurtosis, skewness, variance
+from symdecouple import InvalidInput, Mean, kurtosis, skewness, variance, x
 from symdecouple.numeric.paths.narrow_path import Frame, NarrowPath
-from tests.numeric.paths.nested import levels_of
+from tests.numeric.paths.nested import EVEN_FIRST, MIXED, POWERS, drawn, levels_of, positive
+from tests.stats.oracle import TABLE
 
-Array = NDArray[np.float64]
-positive = sample("x", positive=True)
-TABLE = json.loads((Path(__file__).parents[2] / "data" / "orthokurtosis.json").read_text(encoding="utf-8"))
-
-POWERS = [Mean(x**j) for j in range(1, 7)]
-MIXED = [Mean(x), Mean(x**2), Mean(log(cosh(x))), Mean(tanh(x))]
 LOGS = [Mean(log(positive)), Mean(log(positive) ** 2), Mean(log(positive) ** 3), Mean(positive)]
 SETS: list[tuple[str, list[Any], list[float]]] = [
     ("powers", POWERS, [0, 1, 0, 3, 0]),
     ("mixed", MIXED, [0, 1, 0.3745, 0]),
-    ("even first", [Mean(x), Mean(x**2), Mean(x**4), Mean(x**3)], [0, 1, 3, 0]),
+    ("even first", EVEN_FIRST, [0, 1, 3, 0]),
     ("standardized", [Mean(x), variance(), skewness(), kurtosis()], [0, 1, 0, 3]),
     ("logs", LOGS, [0.1, 0.3, 0.1]),
 ]
 by_name = pytest.mark.parametrize(("features", "targets"), [row[1:] for row in SETS], ids=[row[0] for row in SETS])
-
-
-def samples(features: list[Any], n_rows: int = 5, n: int = 24) -> Array:
-    rng = np.random.default_rng(11)
-    return rng.lognormal(0, 0.5, size=(n_rows, n)) if features is LOGS else rng.normal(size=(n_rows, n))
 
 
 # --- where it leads ---
@@ -54,7 +36,7 @@ def test_decoupled_moments_against_sixty_digits() -> None:
 
 
 def test_the_first_levels_in_closed_form() -> None:
-    rows = samples(POWERS)
+    rows = drawn(POWERS)
     centred = rows - rows.mean(axis=1, keepdims=True)
     one, two, three = levels_of(NarrowPath(POWERS), rows, [0, 1, 0])
     np.testing.assert_allclose(one.values, centred, atol=1e-15)
@@ -65,7 +47,7 @@ def test_the_first_levels_in_closed_form() -> None:
         assert abs(np.mean(after**3)) < 1e-14
 
 
-def cross_ratios(row: Array) -> Array:
+def cross_ratios(row: np.ndarray) -> np.ndarray:
     a, b, c = row[:3]
     rest = row[3:]
     return (rest - a) * (b - c) / ((rest - c) * (b - a))
@@ -74,7 +56,7 @@ def cross_ratios(row: Array) -> Array:
 @by_name
 def test_features_are_imposed_and_those_before_kept(features: list[Any], targets: list[float]) -> None:
     path = NarrowPath(features)
-    rows = samples(features)
+    rows = drawn(features)
     before = path.features.values(rows)
     for k, target in enumerate(targets, 1):  # at any state, not only behind the levels below
         away = before[:, k - 1] + 0.05 * np.abs(before[:, k - 1]) * np.sign(target - before[:, k - 1])
@@ -94,7 +76,7 @@ def test_at_the_target_not_a_bit_changes() -> None:
 
 
 def test_tied_samples_stay_tied() -> None:
-    rows = np.repeat(samples(POWERS, n=12), 2, axis=1)
+    rows = np.repeat(drawn(POWERS, n=12), 2, axis=1)
     moved = levels_of(NarrowPath(POWERS), rows, [0, 1, 0, 3])[-1].values
     assert (moved[:, ::2] == moved[:, 1::2]).all()
 
@@ -102,7 +84,7 @@ def test_tied_samples_stay_tied() -> None:
 @pytest.mark.parametrize("unit", [1e-8, 1e6, *(
     pytest.param(far, marks=pytest.mark.slow) for far in (1e-40, 1e30))])
 def test_samples_of_any_unit(unit: float) -> None:
-    rows = samples(POWERS, n_rows=2)
+    rows = drawn(POWERS, n_rows=2)
     expected = levels_of(NarrowPath(POWERS), rows, [0, 1, 0])[-1]
     found = levels_of(NarrowPath(POWERS), unit * rows, [0, 1, 0])[-1]
     assert not found.refusals
@@ -112,7 +94,7 @@ def test_samples_of_any_unit(unit: float) -> None:
 @pytest.mark.parametrize("unit", [1e-6, 1e5])
 def test_fourth_moment_alone_in_closed_form_from_afar(unit: float) -> None:
     """dx/dt = x^3 adds a constant to 1/x^2."""
-    rows = unit * samples(POWERS)
+    rows = unit * drawn(POWERS)
     moved = NarrowPath([Mean(x**4)], rtol=1e-13).follow(rows, 1, 3.0)
     assert not moved.refusals
     for row, found in zip(rows, moved.values, strict=True):
@@ -124,7 +106,7 @@ def test_fourth_moment_alone_in_closed_form_from_afar(unit: float) -> None:
 
 
 def test_features_that_are_held_are_put_right() -> None:
-    rows = 1e18 * samples(POWERS, n_rows=1)
+    rows = 1e18 * drawn(POWERS, n_rows=1)
     path = NarrowPath(POWERS)
     centred = path.follow(rows, 1, 0.0).values
     assert np.abs(centred.mean(axis=1)).max() > 3  # rounding
@@ -173,7 +155,7 @@ def test_long_rows_have_the_same_bits_in_any_company_and_on_threads() -> None:
 
 
 def test_targets_are_one_for_all_or_one_each() -> None:
-    path, rows = NarrowPath(POWERS), samples(POWERS)
+    path, rows = NarrowPath(POWERS), drawn(POWERS)
     one = path.follow(rows, 2, 2.0)
     each = path.follow(rows, 2, np.full(len(rows), 2.0))
     assert (one.values == each.values).all()
@@ -256,7 +238,7 @@ def test_wrong_calls(call: Any, said: str) -> None:
 
 def test_nearly_dependent_gradients_are_separated() -> None:
     near = Mean(x**2 + 1e-6 * x**3)
-    rows = samples(POWERS)
+    rows = drawn(POWERS)
     path = NarrowPath([Mean(x**2), near])
     value = path.features.values(rows)
     moved = path.follow(rows, 2, value[:, 1] + 1e-7)

@@ -1,30 +1,21 @@
 """Gradients of the normalization against differences of the path itself, Theorem F, Theorem D and mpmath."""
 
-from __future__ import annotations
-
-import itertools
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
-from sympy import cosh, log, tanh
+from sympy import log, tanh
 
-from symdecouple.errors import InvalidInput
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import sample, x
-from symdecouple.language.statistics import kurtosis, skewness, variance
+from symdecouple import InvalidInput, Mean, kurtosis, skewness, variance, x
 from symdecouple.numeric.paths import integrate as rk
 from symdecouple.numeric.paths.narrow_path import NarrowPath
 from symdecouple.numeric.paths.narrow_path_adjoint import check_gradient, pullback
-from tests.numeric.paths.nested import decoupled_gradients, levels_of
+from tests.numeric.differences import extrapolated
+from tests.numeric.paths import nested
+from tests.numeric.paths.nested import EVEN_FIRST, MIXED, POWERS, decoupled_gradients, drawn, levels_of, positive
 
-Array = NDArray[np.float64]
-positive = sample("x", positive=True)
-
-POWERS = [Mean(x**j) for j in range(1, 7)]
-EVEN_FIRST = [Mean(x), Mean(x**2), Mean(x**4), Mean(x**3)]
-MIXED = [Mean(x), Mean(x**2), Mean(log(cosh(x))), Mean(tanh(x))]
+samples = partial(drawn, n_rows=3)
 SETS: list[tuple[str, list[Any], list[float]]] = [
     ("powers", POWERS, [0, 1, 0, 3, 0]),
     ("mixed", MIXED, [0, 1, 0.3745]),
@@ -35,24 +26,9 @@ SETS: list[tuple[str, list[Any], list[float]]] = [
 by_name = pytest.mark.parametrize(("features", "targets"), [row[1:] for row in SETS], ids=[row[0] for row in SETS])
 
 
-def samples(features: list[Any], n_rows: int = 3, n: int = 24) -> Array:
-    rng = np.random.default_rng(11)
-    is_positive = any(f.has(log) for f in features) and features is not MIXED
-    return rng.lognormal(0, 0.5, size=(n_rows, n)) if is_positive else rng.normal(size=(n_rows, n))
-
-
-def decoupled(path: NarrowPath, rows: Array, targets: Any) -> Array:
+def decoupled(path: NarrowPath, rows: np.ndarray, targets: Any) -> np.ndarray:
     points = [rows, *(level.values for level in levels_of(path, rows, targets))]
     return np.stack([path.features.values(y)[:, j] for j, y in enumerate(points)], axis=1)
-
-
-def richardson(function: Any, rows: Array, direction: Array, h: float) -> Array:
-    """Central differences extrapolated twice: error of order h^6."""
-    sides = [s * step for step in (h, h / 2, h / 4) for s in (1, -1)]
-    ends = np.split(np.asarray(function(np.concatenate([rows + s * direction for s in sides]))), 6)
-    plain = [(up - down) / (2 * s) for up, down, s in zip(ends[::2], ends[1::2], sides[::2], strict=True)]
-    once = [(4 * b - a) / 3 for a, b in itertools.pairwise(plain)]
-    return np.asarray((16 * once[1] - once[0]) / 15)
 
 
 @by_name
@@ -62,7 +38,7 @@ def test_against_differences_of_the_path(features: list[Any], targets: list[floa
     gradients, levels = decoupled_gradients(path, rows, targets)
     assert not levels[-1].refusals and gradients.shape == (3, len(features), 24)
     direction = np.random.default_rng(1).normal(size=rows.shape)
-    expected = richardson(lambda y: decoupled(path, y, targets), rows, direction, 5e-4)
+    expected = extrapolated(lambda y: decoupled(path, y, targets), rows, direction, 5e-4)
     found = np.einsum("rjn,rn->rj", gradients, direction)
     np.testing.assert_allclose(found, expected, rtol=1e-10, atol=2e-11)
 
@@ -77,11 +53,11 @@ def test_coarse_steps_are_differentiated_as_they_are() -> None:
     assert len(sizes) > 1
     row = np.array([0])
 
-    def same_steps(y: Array) -> Array:
+    def same_steps(y: np.ndarray) -> np.ndarray:
         begun = coarse.follow(y, 4, 1.3, store=True).parts[1].level
         for i, size in enumerate(sizes):
             h, last = np.array([size]), i + 1 == len(sizes)
-            slopes: list[Array] = []
+            slopes: list[np.ndarray] = []
             for stage in (*rk.STAGES, rk.WEIGHTS):
                 moved = y + h * sum(weight * slopes[j] for j, weight in stage.items())
                 slopes.append(begun.slope(moved, np.zeros(1), row))
@@ -94,7 +70,7 @@ def test_coarse_steps_are_differentiated_as_they_are() -> None:
     np.testing.assert_allclose(same_steps(start), (level.values**5).mean(axis=1), rtol=1e-13)
     direction = np.random.default_rng(1).normal(size=start.shape)
     found = (pullback(level, level.values**4 * 5 / start.shape[1]) * direction).sum(axis=1)
-    expected = richardson(lambda rows: np.array([same_steps(y[None])[0] for y in rows]), start, direction, 1e-3)
+    expected = extrapolated(lambda rows: np.array([same_steps(y[None])[0] for y in rows]), start, direction, 1e-3)
     assert found == pytest.approx(expected, rel=1e-9)
 
 
@@ -127,15 +103,15 @@ class Handwritten:
     def __len__(self) -> int:
         return 2
 
-    def values(self, rows: Array) -> Array:
+    def values(self, rows: np.ndarray) -> np.ndarray:
         return np.stack([rows[:, 0] * rows[:, 1], np.sqrt(((rows - 1) ** 2).sum(axis=1))], axis=1)
 
-    def gradients(self, rows: Array, count: int) -> Array:
+    def gradients(self, rows: np.ndarray, count: int) -> np.ndarray:
         product = np.stack([rows[:, 1], rows[:, 0], np.zeros(len(rows))], axis=1)
         distance = (rows - 1) / np.sqrt(((rows - 1) ** 2).sum(axis=1))[:, None]
         return 3 * np.stack([product, distance], axis=1)[:, :count]
 
-    def curvature(self, rows: Array, weights: Array) -> Array:
+    def curvature(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
         product, away = weights[..., 0, :], rows - 1
         total = np.stack([product[..., 1], product[..., 0], np.zeros_like(product[..., 0])], axis=-1)
         if weights.shape[-2] == 2:
@@ -177,7 +153,7 @@ def test_at_the_target_the_gradient_is_that_of_rows_beside_it() -> None:
     assert resting.steps[0] == 0
     found = pullback(resting, covector)
     direction = np.random.default_rng(4).normal(size=row.shape)
-    expected = richardson(lambda y: (path.follow(y, 4, 3.0).values * covector).sum(axis=1), row, direction, 2e-3)
+    expected = extrapolated(lambda y: (path.follow(y, 4, 3.0).values * covector).sum(axis=1), row, direction, 2e-3)
     assert (found * direction).sum() == pytest.approx(expected[0], rel=1e-9)
     beside = path.follow(row, 4, 3.0 + 1e-9, store=True)
     assert beside.steps[0] > 0
@@ -229,16 +205,8 @@ def test_wrong_calls() -> None:
         pullback(path.follow([[1.0, 2.0, 4.0]], 2, 1.0), [[1.0, 0.0, 0.0]])
     with pytest.raises(InvalidInput, match="covectors of shape"):
         pullback(path.follow([[1.0, 2.0, 4.0]], 2, 1.0, store=True), [1.0, 0.0, 0.0])
-    class FirstOrder:  # values and gradients only
-        names = ("mean",)
-        values, gradients = staticmethod(lambda rows: rows.mean(axis=1)[:, None]), staticmethod(
-            lambda rows, count: np.ones((len(rows), count, rows.shape[1])))
-
-        def __len__(self) -> int:
-            return 1
-
     with pytest.raises(InvalidInput, match="second derivatives"):
-        pullback(NarrowPath(FirstOrder()).follow([[1.0, 2.0]], 1, 1.0, store=True), [[1.0, 0.0]])
+        pullback(NarrowPath(nested.FirstOrder()).follow([[1.0, 2.0]], 1, 1.0, store=True), [[1.0, 0.0]])
 
 
 # --- the judge ---
@@ -246,11 +214,11 @@ def test_wrong_calls() -> None:
 POINT = np.array([0.3, -1.2, 2.0, 0.7])
 
 
-def quartic(y: Array) -> float:
+def quartic(y: np.ndarray) -> float:
     return float(np.mean(y**4) + np.prod(np.cos(y)))
 
 
-def quartic_gradient(y: Array) -> Array:
+def quartic_gradient(y: np.ndarray) -> np.ndarray:
     return y**3 - np.prod(np.cos(y)) * np.tan(y)
 
 

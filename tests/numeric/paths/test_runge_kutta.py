@@ -1,7 +1,5 @@
 """The coefficients of the Runge-Kutta pair against the order conditions."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from math import prod
@@ -9,18 +7,15 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from symdecouple.numeric.paths.runge_kutta import CASH_KARP, FIFTH, NODES, STAGES, THIRD, VERNER, WEIGHTS
 
-Array: TypeAlias = NDArray[np.float64]
 
-
-def line(weights: dict[int, float], n: int) -> Array:
+def line(weights: dict[int, float], n: int) -> np.ndarray:
     return np.array([weights.get(j, 0.0) for j in range(n)])
 
 
-def matrix(stages: tuple[dict[int, float], ...]) -> Array:
+def matrix(stages: tuple[dict[int, float], ...]) -> np.ndarray:
     return np.array([line(row, len(stages)) for row in stages])
 
 
@@ -60,12 +55,12 @@ def density(tree: Tree) -> int:
     return size(tree) * prod(map(density, tree))
 
 
-def elementary_weight(matrix: Array, tree: Tree) -> Array:
+def elementary_weight(matrix: np.ndarray, tree: Tree) -> np.ndarray:
     """One number a stage: the product over subtrees of the matrix times theirs."""
     return np.prod([matrix @ elementary_weight(matrix, t) for t in tree], axis=0) if tree else np.ones(len(matrix))
 
 
-def missed(stages: Array, weights: Array, order: int, total: int) -> float:
+def missed(stages: np.ndarray, weights: np.ndarray, order: int, total: int) -> float:
     """By how much sum b_i Phi_i(t) = 1/gamma(t) is missed at most by trees of so many nodes."""
     return max(abs(float(weights @ elementary_weight(stages, t)) - total / density(t)) for t in trees(order))
 

@@ -1,7 +1,5 @@
 """Energies to many digits: against sums by hand, the precise narrow path, differences, float64, and more digits."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from typing import Any
@@ -11,13 +9,13 @@ import numpy as np
 import pytest
 from sympy import Rational
 
-from symdecouple.errors import InvalidInput
-from symdecouple.families.bank import FilterBank
+from symdecouple import FilterBank, InvalidInput
 from symdecouple.families.quadratic import second_order_moments
 from symdecouple.numeric.features.expressions import as_multiprecision
 from symdecouple.numeric.features.fourier import forward, inverse, partners, roots
 from symdecouple.numeric.precision.energies import PreciseEnergies
 from symdecouple.numeric.precision.path import follow_mp
+from tests.numeric.differences import extrapolated, largest
 
 THIRD, HALF = mpmath.mpf(1) / 3, mpmath.mpf(1) / 2
 BANK = FilterBank([[1, 1, 1], [Rational(-1, 2), 0, Rational(1, 2)], [-1, 2, -1]])
@@ -52,10 +50,6 @@ def response(taps: dict[Any, Any], grid: tuple[int, ...]) -> Any:
 
 def row(values: Any = ROW) -> Any:
     return as_multiprecision(values)
-
-
-def largest(values: Any) -> Any:
-    return max(abs(v) for v in np.asarray(values, dtype=object).flat)
 
 
 def by_hand(z: Any, taps: dict[Any, Any]) -> Any:
@@ -137,14 +131,10 @@ def test_float64_agrees(mean: bool) -> None:
 @pytest.mark.parametrize("mean", [False, True])
 def test_gradients_are_those_of_extrapolated_differences(mean: bool) -> None:
     goals = [THIRD] * mean + GOALS[:2]
-    precise, direction, h = energies(8, mean), row([1, -2, 0, 3, 1, 1, -1, 2]), mpmath.mpf(10) ** -7
-
-    def values(t: Any) -> Any:
-        return decoupled(precise, row() + direction * t, goals)[0]
-
-    central = [(values(s) - values(-s)) / (2 * s) for s in (h, 2 * h)]
-    found = decoupled(precise, row(), goals)[1]
-    for g, slope in zip(found, (central[0] * 4 - central[1]) / 3, strict=True):
+    precise, direction = energies(8, mean), row([1, -2, 0, 3, 1, 1, -1, 2])
+    (slopes,) = extrapolated(lambda rows: [decoupled(precise, z, goals)[0] for z in rows], row()[None], direction,
+                             mpmath.mpf(2) / 10**7, 2)
+    for g, slope in zip(decoupled(precise, row(), goals)[1], slopes, strict=True):
         assert abs(mpmath.fdot(g, direction) - slope) < mpmath.mpf(10) ** -24 * (1 + abs(slope))
 
 

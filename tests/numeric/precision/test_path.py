@@ -1,10 +1,6 @@
 """The precise path against closed forms, an independent computation to 60 digits, and itself with more digits."""
 
-from __future__ import annotations
-
-import json
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import mpmath
@@ -12,25 +8,19 @@ import numpy as np
 import pytest
 from sympy import Rational, cosh, exp, log, tanh
 
-from symdecouple.errors import InvalidInput
-from symdecouple.language.feature_set import FeatureSet
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import sample, x
+from symdecouple import FeatureSet, InvalidInput, Mean, sample, x
 from symdecouple.numeric.features.expressions import as_multiprecision
 from symdecouple.numeric.features.features import CompiledFeatures
 from symdecouple.numeric.paths.narrow_path import NarrowPath
 from symdecouple.numeric.precision import path as precision
 from symdecouple.numeric.precision.path import follow_mp
+from tests.numeric.differences import largest
+from tests.stats.oracle import TABLE
 
 positive = sample("x", positive=True)
-TABLE = json.loads((Path(__file__).parents[2] / "data" / "orthokurtosis.json").read_text(encoding="utf-8"))
 POWERS = CompiledFeatures(FeatureSet([Mean(x**j) for j in range(1, 7)]))
 MIXED = CompiledFeatures(FeatureSet([Mean(x), Mean(x**2), Mean(log(cosh(x))), Mean(tanh(x))]))
 ROW = [-4, -3, -1, 0, 2, 3]
-
-
-def largest(values: Any) -> Any:
-    return max(abs(v) for v in values)
 
 
 def standardized(row: list[int]) -> Any:

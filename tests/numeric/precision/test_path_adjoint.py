@@ -1,8 +1,5 @@
 """Gradients along the precise path against formulas by hand, extrapolated differences, float64, and more digits."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -11,25 +8,20 @@ import numpy as np
 import pytest
 from sympy import cosh, log, tanh
 
-from symdecouple.errors import InvalidInput
-from symdecouple.language.feature_set import FeatureSet
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import x
+from symdecouple import FeatureSet, InvalidInput, Mean, x
 from symdecouple.numeric.features.expressions import as_multiprecision
 from symdecouple.numeric.features.features import CompiledFeatures
 from symdecouple.numeric.paths import narrow_path_adjoint as adjoint
 from symdecouple.numeric.paths.narrow_path import NarrowPath
 from symdecouple.numeric.precision.path import follow_mp
 from symdecouple.numeric.precision.path_adjoint import pullback_mp
+from tests.numeric.differences import extrapolated, largest
+from tests.numeric.paths.nested import FirstOrder
 
 POWERS = CompiledFeatures(FeatureSet([Mean(x), Mean(x**2), Mean(x**3)]))
 MIXED = CompiledFeatures(FeatureSet([Mean(x), Mean(x**2), Mean(log(cosh(x))), Mean(tanh(x))]))
 ROW = ["-2", "-0.5", "1", "2", "0.75"]
 COVECTORS = [[1, 2, 3, -1, 5], [0, 1, 0, 0, 2]]
-
-
-def largest(values: Any) -> Any:
-    return max(abs(v) for v in np.asarray(values, dtype=object).flat)
 
 
 def row() -> Any:
@@ -45,13 +37,6 @@ def scaled(points: Any, second: Any, covector: Any) -> Any:
     along = (c * z).sum()
     by_mean = c.sum() / n - along / sd * (m / s) / n
     return (c - c.sum() / n) * (s / sd) - z * (along * s / sd**3 / n) + by_mean
-
-
-def difference(function: Callable[[Any], Any], points: Any, direction: Any, h: Any) -> Any:
-    """The derivative along a direction by central differences, extrapolated once: the error is of order h^4."""
-    def central(step: Any) -> Any:
-        return (function(points + direction * step) - function(points - direction * step)) / (2 * step)
-    return (central(h) * 4 - central(2 * h)) / 3
 
 
 # --- what it gives ---
@@ -78,7 +63,8 @@ def test_against_extrapolated_differences(k: int, target: str) -> None:
         moved = follow_mp(MIXED, points, k, goal, dps=25, store=True)
         assert moved.outcome.ok and largest(moved.values - points) > 0.01
         pulled = pullback_mp(moved, COVECTORS)
-        wanted = difference(lambda y: follow_mp(MIXED, y, k, goal, dps=34).values, points, u, mpmath.mpf(10) ** -8)
+        (wanted,) = extrapolated(lambda rows: [follow_mp(MIXED, y, k, goal, dps=34).values for y in rows],
+                                 points[None], u, mpmath.mpf(2) / 10**8, 2)
         assert pulled.error < mpmath.mpf(10) ** -24
         for found, covector in zip(pulled.covectors, COVECTORS, strict=True):
             assert abs((found * u).sum() - (wanted * as_multiprecision(covector)).sum()) < mpmath.mpf(10) ** -22
@@ -142,27 +128,12 @@ def test_standing_at_a_critical_point_is_refused() -> None:
     assert all(mpmath.isnan(v) for v in pulled.covectors) and mpmath.isnan(pulled.error)
 
 
-class Opaque:
-    """Values and gradients alone."""
-
-    names = ("Mean(x)",)
-
-    def __len__(self) -> int:
-        return 1
-
-    def values(self, rows: Any) -> Any:
-        return POWERS.values(rows)[:, :1]
-
-    def gradients(self, rows: Any, count: int) -> Any:
-        return POWERS.gradients(rows, count)
-
-
 @pytest.mark.parametrize(("call", "said"), [
     (lambda: pullback_mp(follow_mp(POWERS, [1, 2, 6], 1, 0), [1, 2, 3]), "store=True"),
     (lambda: pullback_mp(follow_mp(POWERS, [7, 7, 7], 2, 1, store=True), [1, 2, 3]), "target that is reached"),
     (lambda: pullback_mp(follow_mp(POWERS, [1, 2, 6], 1, 0, store=True), [1, 2]), r"\(2,\) were given"),
     (lambda: pullback_mp(follow_mp(POWERS, [1, 2, 6], 1, 0, store=True), 1), "is expected"),
-    (lambda: pullback_mp(follow_mp(Opaque(), [1, 2, 6], 1, 0, store=True), [1, 2, 3]), "curvature"),
+    (lambda: pullback_mp(follow_mp(FirstOrder(), [1, 2, 6], 1, 0, store=True), [1, 2, 3]), "curvature"),
 ], ids=["not kept", "refused", "short", "number", "first derivatives only"])
 def test_wrong_calls(call: Any, said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
