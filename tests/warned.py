@@ -1,5 +1,7 @@
 """One warning, where its caller stands."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager

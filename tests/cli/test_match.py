@@ -1,5 +1,7 @@
 """`symdecouple decouple --match`: the statistics of what is written, computed by SciPy and NumPy."""
 
+from __future__ import annotations
+
 import io
 import json
 from pathlib import Path

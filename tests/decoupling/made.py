@@ -1,5 +1,7 @@
 """Feature sets with their steps, and modified features differenced numerically: what the tests of verdicts share."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache

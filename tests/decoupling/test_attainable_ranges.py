@@ -1,5 +1,7 @@
 """Attainable ranges of a plan: against counting by hand, other solvers, and what the plan itself refuses."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

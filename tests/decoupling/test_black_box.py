@@ -1,5 +1,7 @@
 """Plans of sets with black boxes: closed forms before them, the narrow path from them on, and float64 only."""
 
+from __future__ import annotations
+
 import json
 from functools import cache
 from typing import Any

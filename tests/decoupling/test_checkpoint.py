@@ -1,5 +1,7 @@
 """A transform that was interrupted goes on where it stopped, and nothing else is taken from its file."""
 
+from __future__ import annotations
+
 from pathlib import Path
 from typing import Any
 

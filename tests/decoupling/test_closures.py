@@ -1,5 +1,7 @@
 """Closures in plans: both sentences, sets that are filled up, and what is decoupled from the features themselves."""
 
+from __future__ import annotations
+
 import pickle
 from typing import Any
 

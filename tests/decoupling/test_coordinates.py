@@ -1,5 +1,7 @@
 """Plans of functions of explicit coordinates, against closed forms, complex logarithms and SciPy's integrator."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import mpmath

@@ -1,5 +1,7 @@
 """Samples with values close together beside the others: with `dps` the numbers of float64 and more, or its cause."""
 
+from __future__ import annotations
+
 import warnings
 from fractions import Fraction
 from typing import Any

@@ -1,5 +1,7 @@
 """Features that depend on those before them: refused with the relation, left out on request, and nothing else is."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

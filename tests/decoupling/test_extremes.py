@@ -1,5 +1,7 @@
 """Samples at the ends of float64, of equal values and at the ends of their domain: right, or refused by their cause."""
 
+from __future__ import annotations
+
 from fractions import Fraction
 from typing import Any
 

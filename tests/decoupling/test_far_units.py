@@ -1,5 +1,7 @@
 """Samples in far units, on orbits that are no scalings: the numbers, or the true reason why there are none."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import mpmath

@@ -1,5 +1,7 @@
 """Moments at the outputs of a filter bank through the plan, against SciPy's integrator, differences and each other."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Jets behind implicit levels: against differences of the plan, against each other, and where there is no root."""
 
+from __future__ import annotations
+
 from fractions import Fraction
 from typing import Any
 

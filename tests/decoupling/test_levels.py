@@ -1,5 +1,7 @@
 """Levels of both kinds in one plan, chained values and gradients, and rows that drop out."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,7 @@
 """What a plan takes beside its samples and its answers, and that samples stay as they are."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import partial
 from typing import Any

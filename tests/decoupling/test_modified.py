@@ -1,5 +1,7 @@
 """Modified features as formulas, and Theorem D: its certificate, and what happens without each hypothesis."""
 
+from __future__ import annotations
+
 import dataclasses
 import random
 from fractions import Fraction

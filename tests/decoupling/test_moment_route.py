@@ -1,5 +1,7 @@
 """Levels of moments over many rows at once: against long double, in blocks, compiled or not, some rows refused."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Callable
 from pathlib import Path

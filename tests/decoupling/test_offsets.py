@@ -1,5 +1,7 @@
 """Features that feel no offset, far from zero: the numbers are those of the same sample about zero, on any path."""
 
+from __future__ import annotations
+
 from fractions import Fraction
 from math import comb
 from typing import Any

@@ -1,5 +1,7 @@
 """Orbits of single samples: the searches for a level against each other, and against the Moebius kernel of `stats`."""
 
+from __future__ import annotations
+
 from functools import cache
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Own features that plans set: recomputed with NumPy from their formulas, never by the plan."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any

@@ -1,5 +1,7 @@
 """Laws that hold along every path: agreement to 50 digits, round trips, invariance, and targets out of reach."""
 
+from __future__ import annotations
+
 from fractions import Fraction
 from functools import cache
 from typing import Any

@@ -1,5 +1,7 @@
 """Plans of second-order features in many digits: by the convex problem, as along the narrow path and in float64."""
 
+from __future__ import annotations
+
 import mpmath
 import numpy as np
 import pytest

@@ -1,5 +1,7 @@
 """Reference values against closed forms, mpmath quadrature at another precision, and scipy's laws."""
 
+from __future__ import annotations
+
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any

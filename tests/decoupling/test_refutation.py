@@ -1,5 +1,7 @@
 """Refutations behind implicit levels: the minor by differences of the plan, the certificate under attack, JSON."""
 
+from __future__ import annotations
+
 import json
 from dataclasses import replace as changed
 from fractions import Fraction

@@ -1,5 +1,7 @@
 """Which scenario a set is in: lazily, with every combination of answers, and as a table."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import pytest

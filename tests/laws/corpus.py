@@ -5,6 +5,8 @@ were computed by `tests.laws.plain_jets`, which shares nothing with the package,
 `python -m tests.laws.report` prints what the package says of each set, and how long that takes.
 """
 
+from __future__ import annotations
+
 import random
 import re
 from collections.abc import Callable

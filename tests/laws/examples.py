@@ -1,5 +1,7 @@
 """One table of feature sets and fields: a new row is checked against every law."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from typing import Any
 

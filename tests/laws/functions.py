@@ -1,5 +1,7 @@
 """Sets about exponentials of sums, waves of multiples and gamma functions, with what C1 and C2 are for each."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from sympy import Symbol, cos, cot, csc, exp, factorial, gamma, log, loggamma, pi, polygamma, sec, sin, sqrt, tan

@@ -7,6 +7,8 @@ machine that others use too, ``--slowdown 5`` gives five times as many, and what
 budget counts as undecided.
 """
 
+from __future__ import annotations
+
 import argparse
 import json
 import random

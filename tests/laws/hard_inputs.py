@@ -1,5 +1,7 @@
 """Inputs on which exact algebra grows without bound, one table: an answer comes in time, whatever it is."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
 

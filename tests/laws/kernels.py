@@ -7,6 +7,8 @@ normalized samples) are asked in a process in which all kernels are wanted, or n
     python -m tests.laws.kernels compiled
 """
 
+from __future__ import annotations
+
 import pickle
 import subprocess
 import sys

@@ -1,5 +1,7 @@
 """One table of sets with kinks: a new row is checked against every law of `test_kinks`."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from sympy import Abs, Heaviside, Max, Min, Piecewise, Rational, Symbol, exp, log, sign, sin, sqrt, tanh

@@ -1,5 +1,7 @@
 """One table of sets with parameters: what is exceptional, which condition changes there, and to what."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from sympy import Symbol, cos, cosh, exp, log, pi, sin, sinh, sqrt

@@ -1,5 +1,7 @@
 """Random sets of features and fields as text, of every kind that the language has."""
 
+from __future__ import annotations
+
 import random
 from collections.abc import Callable
 

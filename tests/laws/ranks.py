@@ -4,6 +4,8 @@ Gradients are plain SymPy derivatives of the features written out in coordinates
 differences. Nothing of the package is used beyond the expression of a feature for N samples.
 """
 
+from __future__ import annotations
+
 import random
 from collections.abc import Mapping, Sequence
 from itertools import combinations

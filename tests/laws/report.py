@@ -4,6 +4,8 @@ Columns: the answer, where it holds, process seconds to decide and to verify, an
 that is not that of the oracle, a certificate that does not verify, a verdict that JSON does not keep, an exception.
 """
 
+from __future__ import annotations
+
 import sys
 import time
 from collections import Counter

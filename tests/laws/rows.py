@@ -5,6 +5,8 @@ written beside it: how its numbers grow with the unit of the sample, which of th
 the entries counts, which gradients are orthogonal, and its values by an oracle that shares nothing with the package.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial

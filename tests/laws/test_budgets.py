@@ -4,6 +4,8 @@ Time is that of the thread: what other processes take from it does not count. A 
 a loaded machine there is only less of it.
 """
 
+from __future__ import annotations
+
 import signal
 import subprocess
 import sys

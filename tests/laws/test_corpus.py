@@ -1,5 +1,7 @@
 """The natural corpus: the oracle confirms its answers, and no verdict contradicts them."""
 
+from __future__ import annotations
+
 from collections import Counter
 
 import pytest

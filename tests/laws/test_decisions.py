@@ -1,5 +1,7 @@
 """A verdict does not depend on how the question is put; in coordinates, and by an oracle of its own, it is the same."""
 
+from __future__ import annotations
+
 import random
 from itertools import permutations
 from typing import Any

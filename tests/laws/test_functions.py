@@ -1,5 +1,7 @@
 """Exponentials, waves and gamma functions however they are written: the answers, by an oracle of their own too."""
 
+from __future__ import annotations
+
 import random
 from typing import Any
 

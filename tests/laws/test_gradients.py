@@ -1,5 +1,7 @@
 """Gradients and Hessians against SymPy in explicit coordinates, and against central differences by their order."""
 
+from __future__ import annotations
+
 import itertools
 from functools import cache
 from itertools import combinations

@@ -1,5 +1,7 @@
 """Each kernel, compiled and run by Python, gives what NumPy gives without it, and refuses with the same words."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 

@@ -1,5 +1,7 @@
 """Sets with kinks: each answer verifies, survives JSON, says nothing of impulses, agrees with an oracle."""
 
+from __future__ import annotations
+
 import random
 from functools import cache
 from typing import Any

@@ -3,6 +3,8 @@ r"""Everything that prints in a notebook has `latex()`, and shows it between dol
 MathJax takes ``\begin{aligned} [v_1, v_2]`` and ``\\ [v_1, v_3]`` for optional arguments: no bracket may follow either.
 """
 
+from __future__ import annotations
+
 import re
 from typing import Any
 

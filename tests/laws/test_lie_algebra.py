@@ -1,5 +1,7 @@
 """The Lie algebra of fields: the identities hold exactly, for every N at once and in coordinates."""
 
+from __future__ import annotations
+
 from itertools import combinations, cycle
 from typing import Any
 

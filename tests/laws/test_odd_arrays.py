@@ -1,5 +1,7 @@
 """Arrays of any kind, and hosts of any kind: on every road the same numbers, the same tags, or the same refusal."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

@@ -1,5 +1,7 @@
 """What is exceptional is found, said, decided at, and nothing else is; by an oracle of its own, it is the same."""
 
+from __future__ import annotations
+
 import random
 from itertools import combinations
 from typing import Any

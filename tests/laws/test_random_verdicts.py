@@ -1,5 +1,7 @@
 """A slice of the fuzz: no random verdict contradicts the oracle, raises, or has a certificate that does not verify."""
 
+from __future__ import annotations
+
 import random
 
 import pytest

@@ -1,5 +1,7 @@
 """Laws of numbers, asked of every function in the table of `rows`."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any

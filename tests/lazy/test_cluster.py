@@ -1,5 +1,7 @@
 """The same numbers on a local cluster of two processes: rows to the bit, one vector in chunks to its bound."""
 
+from __future__ import annotations
+
 import subprocess
 import sys
 from pathlib import Path

@@ -1,5 +1,7 @@
 """Arrays of dask: rows to the bit, sample axes in chunks to a bound or refused, nothing computed before it is asked."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable
 from fractions import Fraction

@@ -1,5 +1,7 @@
 """Mergeable states: exact against Fractions, whatever the chunks, their order, and where the numbers lie."""
 
+from __future__ import annotations
+
 import math
 import pickle
 from fractions import Fraction

@@ -1,5 +1,7 @@
 """One vector in chunks against the same vector in memory: fixed passes, at every level, and what is refused."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from fractions import Fraction

@@ -1,5 +1,7 @@
 """Objects of xarray: the dimension by its name, coordinates and attributes kept, data of dask lazy."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any

@@ -1,5 +1,7 @@
 """Derivatives along a direction by central differences: what the tests of gradients share."""
 
+from __future__ import annotations
+
 import itertools
 from collections.abc import Callable
 from typing import Any

@@ -4,6 +4,8 @@ Level 3 by bisection (`tests.stats.oracle`), levels above by extrapolation of th
 (Gragg, Bulirsch, Stoer) on the value-parametrized path, with gradients projected by Gram-Schmidt.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from typing import Any
 

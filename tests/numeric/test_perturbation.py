@@ -1,5 +1,7 @@
 """Perturbations: distinct values, active frequencies, the least change, and nothing that rounding shows."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any

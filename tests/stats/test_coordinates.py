@@ -1,5 +1,7 @@
 """log_shape and circular_shape: fits and digits of others, laws, arguments, refusals."""
 
+from __future__ import annotations
+
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any

@@ -1,5 +1,7 @@
 """Exact numbers in units far below or above float64: shapes are there, and what no float64 holds is said to be so."""
 
+from __future__ import annotations
+
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any

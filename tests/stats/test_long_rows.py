@@ -1,5 +1,7 @@
 """One very long sample: what it takes beside itself, and that narrow types give what float64 gives."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import partial
 from typing import Any

@@ -1,5 +1,7 @@
 """Samples with given statistics: recomputed by exact sums; the ends of ranges by the search over edges; SLSQP."""
 
+from __future__ import annotations
+
 from fractions import Fraction
 from functools import partial
 from typing import Any

@@ -1,5 +1,7 @@
 """decoupled_moments, standardized_moments and blest: reference values, laws, odd input, refusals, neighbours."""
 
+from __future__ import annotations
+
 import warnings
 from decimal import Decimal
 from fractions import Fraction

@@ -1,5 +1,7 @@
 """Ranges of skewness, kurtosis and orthokurtosis: closed forms against optimization and against samples."""
 
+from __future__ import annotations
+
 from fractions import Fraction
 from typing import Any
 

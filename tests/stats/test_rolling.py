@@ -1,5 +1,7 @@
 """Moving windows: against SciPy on each window, and against pandas for where results stand."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

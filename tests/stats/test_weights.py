@@ -1,5 +1,7 @@
 """Statistics with weights: the repeated sample and mpmath as oracles, NumPy and SciPy as neighbours, invariances."""
 
+from __future__ import annotations
+
 import warnings
 from fractions import Fraction
 from typing import Any

@@ -1,5 +1,7 @@
 """Weights as they are given: absent, missing, broadcast, exact; samples that have no answer with them."""
 
+from __future__ import annotations
+
 import warnings
 from decimal import Decimal
 from fractions import Fraction

@@ -1,5 +1,7 @@
 """A sample with weights, and the statistics that take them: what the tests of weights share."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Filter banks and signals for tests of energies, written down from their definitions."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from symdecouple.numeric.energies.cone import Membership, cone_membership_of

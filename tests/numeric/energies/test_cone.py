@@ -1,5 +1,7 @@
 """Cones by linear programs, against nonnegative least squares and against hand counts."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 from scipy.optimize import linprog

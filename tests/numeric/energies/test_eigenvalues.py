@@ -1,5 +1,7 @@
 """Lines of eigenvalues, sums over them, and sums at few frequencies against sums over all."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 

@@ -1,5 +1,7 @@
 """Ranges of energies beside others: against the primal program, with dependent, signed and silent features."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 from scipy.optimize import linprog

@@ -1,5 +1,7 @@
 """Offsets, targets a little outside of the cone, and what is lost on the way back."""
 
+from __future__ import annotations
+
 from fractions import Fraction
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Decoupled energies and their gradients: differences, inner products, and the table of white noise."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 

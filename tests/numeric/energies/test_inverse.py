@@ -1,5 +1,7 @@
 """The way back from normalized signals: against the signals they came from, and against levels one by one."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings, strategies as st

@@ -1,5 +1,7 @@
 """Energies: the convex normalization against flows, minimizers, closed forms, and what has no normalization."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 import numpy as np

@@ -1,5 +1,7 @@
 """The power of signals at the frequencies that features tell apart; transforms times exp(a.w) by definition."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 import numpy as np

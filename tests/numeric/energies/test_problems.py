@@ -1,5 +1,7 @@
 """Solutions beside the boundary of the cone are told from limits without a linear program."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray

@@ -1,5 +1,7 @@
 """The search from zero against closed forms, and where the weights span many orders of magnitude."""
 
+from __future__ import annotations
+
 import mpmath
 import numpy as np
 import pytest

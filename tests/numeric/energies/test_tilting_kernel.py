@@ -1,5 +1,7 @@
 """The kernel, compiled or as Python runs it, against sums by their definition, the search in NumPy, and mpmath."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 import mpmath

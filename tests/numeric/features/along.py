@@ -1,5 +1,7 @@
 """The derivatives of compiled expressions along fields, by differences in 60 digits."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import mpmath

@@ -1,5 +1,7 @@
 """Functions of coordinates on arrays, against SymPy's derivatives put in point by point."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import mpmath

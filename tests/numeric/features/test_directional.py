@@ -1,5 +1,7 @@
 """Derivatives along directions in terms of parts, against SymPy's derivatives of the whole."""
 
+from __future__ import annotations
+
 import pytest
 from sympy import Add, Expr, Integer, S, Symbol, cos, count_ops, exp, log, sin, sqrt, symbols, tanh
 

@@ -1,5 +1,7 @@
 """Compiled averages against the same formulas written in NumPy, in Fractions and in mpmath."""
 
+from __future__ import annotations
+
 import time
 from fractions import Fraction
 from typing import Any

@@ -1,5 +1,7 @@
 """Filtered features on arrays, against sums over samples written out, exact jets, and adjointness."""
 
+from __future__ import annotations
+
 from fractions import Fraction
 from typing import Any
 

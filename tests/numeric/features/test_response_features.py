@@ -1,5 +1,7 @@
 """Feature sets with filters given by frequency responses: what is bound, values, gradients, plans, by transforms."""
 
+from __future__ import annotations
+
 import pickle
 
 import numpy as np

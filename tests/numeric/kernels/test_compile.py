@@ -1,5 +1,7 @@
 """When compiled kernels are used: by size and by what lies on the disk, never by loading numba to find out."""
 
+from __future__ import annotations
+
 import importlib
 import sys
 from functools import partial

@@ -1,5 +1,7 @@
 """Limits of shape statistics, in exact arithmetic and by search; dead ends of paths, by hand and as they stall."""
 
+from __future__ import annotations
+
 import math
 from fractions import Fraction
 

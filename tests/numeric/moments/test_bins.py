@@ -1,5 +1,7 @@
 """Bins that stand for a very long row: the moments of its entries, the same refusals, whatever stands beside it."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 from scipy.optimize import brentq

@@ -1,5 +1,7 @@
 """Exact gradients of the decoupled moments: laws, differences, and the geometry the source claims."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 import scipy.stats

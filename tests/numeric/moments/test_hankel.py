@@ -1,5 +1,7 @@
 """Orthogonal polynomials of samples: against exact rational Gram-Schmidt, on both ways, with weights, in bad shape."""
 
+from __future__ import annotations
+
 from fractions import Fraction
 
 import numpy as np

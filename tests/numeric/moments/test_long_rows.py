@@ -1,5 +1,7 @@
 """Bins and points that stand for the entries of long samples: functions, moments and gradients of the entries."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 

@@ -1,5 +1,7 @@
 """The narrow path of the moments: where it ends by SciPy too, what it keeps, and every way it can fail."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp

@@ -3,6 +3,8 @@
 That all answers and refusals are those of NumPy, compiled and interpreted, alone and on threads, is a law of kernels.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
 

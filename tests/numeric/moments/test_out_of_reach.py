@@ -1,5 +1,7 @@
 """What refusals of moments say: no sample of N values, or not with these ties; and that they cost little."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 

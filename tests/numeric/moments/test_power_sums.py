@@ -1,5 +1,7 @@
 """Standardized moments against exact arithmetic: offsets, units, long rows, neighbours."""
 
+from __future__ import annotations
+
 from fractions import Fraction
 
 import numpy as np

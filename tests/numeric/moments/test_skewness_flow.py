@@ -1,5 +1,7 @@
 """Samples moved to any skewness: against mpmath, against their own way back, and on samples built to defeat Newton."""
 
+from __future__ import annotations
+
 import mpmath as mp
 import numpy as np
 import pytest

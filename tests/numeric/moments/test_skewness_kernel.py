@@ -3,6 +3,8 @@
 That the orthokurtosis is that of NumPy, alone and on threads, is a law of kernels.
 """
 
+from __future__ import annotations
+
 from pathlib import Path
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Theorem C by counting, the series step against the exact flow, the search on samples built to defeat it."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 

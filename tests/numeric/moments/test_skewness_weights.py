@@ -1,5 +1,7 @@
 """Samples with weights moved to any skewness: the repeated sample as oracle, absent entries, refusals."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 

@@ -1,5 +1,7 @@
 """Ranges of moments by their ties: against certified enumeration, against optimization, and against paths."""
 
+from __future__ import annotations
+
 from itertools import combinations
 
 import numpy as np

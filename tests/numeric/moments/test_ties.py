@@ -1,5 +1,7 @@
 """Ties by counts and by weights: the same decisions for whole numbers, exact ones at an end."""
 
+from __future__ import annotations
+
 from fractions import Fraction
 from typing import Any
 

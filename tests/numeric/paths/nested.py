@@ -1,5 +1,7 @@
 """Level after level along the narrow path, and the gradients of the features decoupled on the way."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

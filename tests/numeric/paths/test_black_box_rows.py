@@ -1,5 +1,7 @@
 """Black boxes in numbers, against the same features with an expression, and every way in which a callable can fail."""
 
+from __future__ import annotations
+
 import re
 import warnings
 from collections.abc import Callable

@@ -1,5 +1,7 @@
 """Paths against exact solutions; the discrete adjoint."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 

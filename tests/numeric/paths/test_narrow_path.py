@@ -1,5 +1,7 @@
 """The narrow path against closed forms, an independent computation to 60 digits, and SciPy's integrator."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

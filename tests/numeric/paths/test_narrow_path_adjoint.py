@@ -1,5 +1,7 @@
 """Gradients of the normalization against differences of the path itself, Theorem F, Theorem D and mpmath."""
 
+from __future__ import annotations
+
 from functools import partial
 from typing import Any
 

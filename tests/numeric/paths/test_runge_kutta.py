@@ -1,5 +1,7 @@
 """The coefficients of the Runge-Kutta pair against the order conditions."""
 
+from __future__ import annotations
+
 import itertools
 from collections.abc import Iterator
 from math import prod

@@ -1,5 +1,7 @@
 """What float64 knows before mpmath sets out: refusals by counting."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import mpmath

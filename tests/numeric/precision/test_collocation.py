@@ -1,5 +1,7 @@
 """Collocated steps against solutions in closed form, with float64 to help, without it, and with a float64 that errs."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
 

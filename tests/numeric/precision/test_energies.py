@@ -1,5 +1,7 @@
 """Energies to many digits: against sums by hand, the precise narrow path, differences, float64, and more digits."""
 
+from __future__ import annotations
+
 import itertools
 from collections.abc import Iterator
 from typing import Any

@@ -1,5 +1,7 @@
 """The precise path against closed forms, an independent computation to 60 digits, and itself with more digits."""
 
+from __future__ import annotations
+
 from fractions import Fraction
 from typing import Any
 

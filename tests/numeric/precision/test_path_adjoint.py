@@ -1,5 +1,7 @@
 """Gradients along the precise path against formulas by hand, extrapolated differences, float64, and more digits."""
 
+from __future__ import annotations
+
 from fractions import Fraction
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Axes, missing values and refusals, whatever the kernel; and that rows never meet."""
 
+from __future__ import annotations
+
 import warnings
 
 import numpy as np

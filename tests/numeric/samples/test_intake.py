@@ -1,5 +1,7 @@
 """What counts as a number, and that its digits survive."""
 
+from __future__ import annotations
+
 from collections import UserList, deque
 from decimal import Decimal
 from fractions import Fraction

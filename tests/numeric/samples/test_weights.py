@@ -1,5 +1,7 @@
 """Small shares of weight far away from all others: against exact arithmetic and mpmath at sixty digits."""
 
+from __future__ import annotations
+
 from fractions import Fraction
 
 import mpmath as mp
