@@ -24,7 +24,7 @@ from sympy import Expr, Float, Rational, exp
 
 from symdecouple.analysis.critical.chebyshev import AveragedFunctions, Terms, recognize_chebyshev, slope
 from symdecouple.analysis.critical.claims import EverySize, bounded, found_numerically, proved, readers
-from symdecouple.analysis.critical.interval_newton import Enclosed, enclosed, floats_of, newton
+from symdecouple.analysis.critical.interval_newton import CriticalBox, Proved, critical_box, floats_of, newton
 from symdecouple.analysis.critical.point import CriticalPoint
 from symdecouple.analysis.critical.tie_patterns import Kind, Ties, index_of, kind_of, patterns
 from symdecouple.calculus.subject import Size, Subject
@@ -35,6 +35,7 @@ from symdecouple.verdict import Check, Status, Verdict
 __all__ = ["READERS", "ChebyshevLevel", "chebyshev_level"]
 
 DIGITS = 30
+RADIUS = Fraction(1, 2**110)
 STARTS = 40
 LARGEST = 2_000
 """Patterns of ties; each takes some milliseconds, or all starts where it has no solution."""
@@ -77,23 +78,23 @@ class ChebyshevLevel:
         for start in _starts(count, low, high):
             t = newton(functions[:count], weights, wanted, start)
             if t is not None and low < t[0] and t[-1] < high:
-                found = enclosed(functions, ties, self.references, t)
+                found = critical_box(self.system, self.references, ties, t, RADIUS)
                 if found is not None:
-                    return self._point(ties, found)
+                    return self._point(*found)
         return None
 
-    def _point(self, ties: Ties, found: Enclosed) -> CriticalPoint:
-        level, size = len(self.features), Fraction(2**-60)
-        kind, index, error = kind_of(ties, level), index_of(ties, level) or 0, found.error
-        if _orientation(self.system.functions, found) < 0:
+    def _point(self, box: CriticalBox, found: Proved) -> CriticalPoint:
+        level, ties, size = len(self.features), box.ties, Fraction(2**-60)
+        kind, index, error = kind_of(ties, level), index_of(ties, level) or 0, (found.high - found.low) / 2
+        if found.signs[-1] < 0:
             swapped: dict[Kind, Kind] = {"minimum": "maximum", "maximum": "minimum"}
             kind, index = swapped.get(kind, kind), self.n_samples - len(ties) - index
-        values = tuple(_float(t) for t in found.points)
+        values = tuple(_float(t) for t in box.values)
         if self.system.is_logarithmic:
             values = tuple(Float(exp(t), DIGITS) for t in values)
             size *= Fraction(float(values[-1]))
         shares = tuple(Rational(n, self.n_samples) for n in ties)
-        return CriticalPoint(_float(found.value), kind, index, values, shares, self.n_samples,
+        return CriticalPoint(_float((found.low + found.high) / 2), kind, index, values, shares, self.n_samples,
                              None if kind == "saddle" else True, True, float(max(error, size)))
 
 
@@ -107,15 +108,6 @@ def _starts(count: int, low: float, high: float) -> Iterator[FloatArray]:
             t = rng.normal(scale=0.3 * (1 + start % 8), size=count)
             t = low + np.abs(t) if np.isfinite(low) else high - np.abs(t) if np.isfinite(high) else t
         yield np.sort(t)
-
-
-def _orientation(functions: Sequence[Terms], found: Enclosed) -> int:
-    """Return the sign of the second derivative at the highest value: of m_k' less its interpolation by the others."""
-    t = np.array([float(v) for v in found.points])
-    slopes = [slope(f) for f in functions]
-    weights = np.linalg.solve(np.array([floats_of(s, t) for s in slopes[:-1]]).T, floats_of(slopes[-1], t))
-    bends = [float(floats_of(slope(s), t[-1:])[0]) for s in slopes]
-    return 1 if bends[-1] - weights @ bends[:-1] > 0 else -1
 
 
 def _float(value: Fraction) -> Expr:

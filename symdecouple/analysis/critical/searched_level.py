@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 from scipy.linalg import null_space
 from sympy import Expr, Float, Rational
 
-from symdecouple.analysis.critical.local_extrema import LocalExtremum, critical_box
+from symdecouple.analysis.critical.chebyshev import averaged_functions
+from symdecouple.analysis.critical.interval_newton import CriticalBox, critical_box
+from symdecouple.analysis.critical.local_extrema import RADIUS, LocalExtremum
 from symdecouple.analysis.critical.multiplier_equations import MultiplierEquations
 from symdecouple.analysis.critical.point import CriticalPoint
 from symdecouple.analysis.critical.tie_patterns import Kind
@@ -116,14 +118,21 @@ class SearchedLevel:
             if local.is_global is not False:
                 continue
             best = (min if local.kind == "minimum" else max)(points, key=lambda p: float(p.value))
-            boxes = [critical_box(self.features, self.references, p.ties, [float(v) for v in p.values])
-                     for p in (local, best)]
-            if boxes[0] is not None and boxes[1] is not None:
-                claim = LocalExtremum(Subject(self.features.features), self.references, self.n_samples, boxes[0],
-                                      boxes[1])
+            boxes = [box for p in (local, best) if (box := self._proved(p)) is not None]
+            if len(boxes) == 2:
+                claim = LocalExtremum(Subject(self.features.features), self.references, self.n_samples, *boxes)
                 if claim.verify():
                     return Verdict("B1", Status.REFUTED, tuple(map(str, self.features)), self.n_samples, claim)
         return None
+
+    def _proved(self, point: CriticalPoint) -> CriticalBox | None:
+        system = next(averaged_functions(self.features), None)
+        if system is None:
+            return None
+        values = np.array([float(v) for v in point.values])
+        t = np.log(values) if system.is_logarithmic else values
+        found = critical_box(system, self.references, point.ties, t, RADIUS)
+        return None if found is None else found[0]
 
     def _evidence(self, question: str) -> tuple[str, ...]:
         if question == "B1":
