@@ -26,10 +26,11 @@ from symdecouple.calculus.gradient import gradient
 from symdecouple.decoupling.plan import Plan
 from symdecouple.errors import NoClosedForm, Outcome
 from symdecouple.language.feature_set import FeatureSet
+from symdecouple.language.sample import Sample
 from symdecouple.numeric.features.expressions import Compiled, without_overflow
 from symdecouple.numeric.paths.narrow_path import NarrowPath
 
-__all__ = ["decoupled_by_nodes"]
+__all__ = ["OverNodes", "decoupled_by_nodes"]
 
 FloatArray = NDArray[np.float64]
 
@@ -50,12 +51,12 @@ class _Average:
         return (np.broadcast_to(found, shape) * self.weights).sum(axis=-1, keepdims=True)
 
 
-class _Over(Compiled):
-    """Expressions of averages over nodes."""
+class OverNodes(Compiled):
+    """Expressions of averages over nodes with weights, whose sum is 1."""
 
-    def __init__(self, exprs: list[Expr], features: FeatureSet, weights: FloatArray) -> None:
+    def __init__(self, exprs: list[Expr], sample: Sample, weights: FloatArray) -> None:
         self._weights = weights
-        super().__init__(exprs, features.sample)
+        super().__init__(exprs, sample)
 
     def _step(self, body: Expr, h: Any = None) -> Dummy:
         symbol = Dummy(f"step{len(self._steps)}", real=True)
@@ -68,9 +69,9 @@ class _NodeFeatures:
 
     def __init__(self, features: FeatureSet, weights: FloatArray) -> None:
         self.names, self._roots = tuple(map(str, features)), np.sqrt(weights)
-        self._values = _Over([f.expr for f in features], features, weights)
+        self._values = OverNodes([f.expr for f in features], features.sample, weights)
         fields = [gradient(f).in_sample(features.sample).expr for f in features]
-        self._fields = [_Over([without_overflow(field)], features, weights) for field in fields]
+        self._fields = [OverNodes([without_overflow(field)], features.sample, weights) for field in fields]
         self._low, self._high = map(float, features.sample.interval)
 
     def __len__(self) -> int:
