@@ -65,7 +65,7 @@ class Discriminability(Shown):
     def plot(self, ax: Any = None, *, radius: float = 2.0, pair: tuple[int, int] = (0, 1)
              ) -> tuple[Axes, ...]:
         """Draw the ellipses of two features, original and decoupled side by side; see `discriminability_plot`."""
-        return draw_ellipses(self, ax, radius=radius, pair=pair)
+        return draw_ellipses(self.original, self.decoupled, self.points, ax, radius=radius, pair=pair)
 
 
 def discriminability(plan: Plan, classes: Mapping[Any, Any], *, features: Sequence[int] | None = None,

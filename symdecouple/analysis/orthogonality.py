@@ -31,6 +31,7 @@ from symdecouple.decoupling.verdicts.modified import starts
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.figures import Axes
 from symdecouple.numeric.samples.batch import Answer, FloatArray, OnRefusal
+from symdecouple.numeric.samples.intake import check_choice
 from symdecouple.numeric.samples.vectors import Batch, SampleAxis, widened
 from symdecouple.shown import Shown
 
@@ -230,7 +231,7 @@ class Orthogonality(Shown):
         InvalidInput
             If there is no sample to draw, or `ax` is something else.
         """
-        return draw_orthogonality(self, ax)
+        return draw_orthogonality(self.original, self.decoupled, self.labels, ax)
 
     def plot_map(self, ax: Any = None, *, which: Which = "decoupled", measure: Measure = "degrees") -> Axes:
         """Draw one heat map of mean angles between gradients, and return its Axes.
@@ -248,7 +249,8 @@ class Orthogonality(Shown):
         InvalidInput, MissingPackage
             As in `plot`.
         """
-        return draw_map(self, ax, which=which, measure=measure)
+        check_choice("which", which, get_args(Which))
+        return draw_map(getattr(self, which), self.short, ax, which=which, measure=measure)
 
     def plot_pairs(self, ax: Any = None) -> NDArray[Any]:
         """Draw the deviations of all samples, a panel for each pair: as declared below the diagonal, decoupled above.
@@ -266,7 +268,7 @@ class Orthogonality(Shown):
         InvalidInput, MissingPackage
             As in `plot`, and for more than 8 features: `select` takes some of them.
         """
-        return draw_pair_plot(self, ax)
+        return draw_pair_plot(self.original, self.decoupled, self.short, ax)
 
     @property
     def _sets(self) -> tuple[Deviations, Deviations, Deviations]:

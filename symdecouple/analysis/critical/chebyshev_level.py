@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sympy import Expr, Float, Rational, exp
 
-from symdecouple.analysis.critical.chebyshev import AveragedFunctions, Terms, recognize_chebyshev, slope
+from symdecouple.analysis.critical.chebyshev import AveragedFunctions, recognize_chebyshev, slope
 from symdecouple.analysis.critical.claims import EverySize, bounded, found_numerically, proved, readers
 from symdecouple.analysis.critical.interval_newton import CriticalBox, Proved, critical_box, floats_of, newton
 from symdecouple.analysis.critical.point import CriticalPoint

@@ -1,4 +1,4 @@
-r"""Critical samples of averages of exponential polynomials: Newton's method, and a proof that one is near what it found.
+r"""Critical samples of averages of exponential polynomials: Newton's method, and a proof that one is near.
 
 A sample with d distinct values t_i is critical iff it solves, in t and in multipliers,
 
@@ -8,8 +8,9 @@ With G for both, a matrix C near the inverse of DG and the box T of radius rho a
 
 .. math:: -C\,G(z) + (I - C\,DG(T))(T - z) \subset \mathrm{int}(T - z)
 
-proves (Krawczyk) exactly one solution in T. All of it is computed in intervals. If M'' > 0 on the box at every value, the
-Hessian of the multiplier function is positive definite, and the sample is a strict local minimum (M'' < 0: a maximum).
+proves (Krawczyk) exactly one solution in T. All of it is computed in intervals. If M'' > 0 on the box at every value,
+the Hessian of the multiplier function is positive definite, and the sample is a strict local minimum (M'' < 0: a
+maximum).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 r"""Counter-examples to B1: an extremum that is local only, and a sample that is more extreme, both proved to exist.
 
-Both are boxes of `interval_newton`, of which the first proves a strict local minimum. A second box with a lower value on
-all of it refutes that the minimum is global.
+Both are boxes of `interval_newton`, of which the first proves a strict local minimum. A second box with a lower value
+on all of it refutes that the minimum is global.
 """
 
 from __future__ import annotations
