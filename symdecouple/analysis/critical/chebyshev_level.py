@@ -27,7 +27,7 @@ from symdecouple.analysis.critical.claims import EverySize, bounded, found_numer
 from symdecouple.analysis.critical.interval_newton import CriticalBox, Proved, critical_box, floats_of, newton
 from symdecouple.analysis.critical.point import CriticalPoint
 from symdecouple.analysis.critical.tie_patterns import Kind, Ties, index_of, kind_of, patterns
-from symdecouple.calculus.subject import Size, Subject
+from symdecouple.calculus.subject import Subject
 from symdecouple.language.budget import Budget
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.verdict import Check, Status, Verdict
@@ -120,6 +120,9 @@ class ChebyshevExtrema(EverySize):
 
     kind: ClassVar[str] = "critical points: Chebyshev system, extrema"
     answers: ClassVar[tuple[str, Status]] = ("B1", Status.PROVED)
+    because = "the derivatives of the averages form a Chebyshev system, so that Theorem I applies"
+    findings = "at any references: no combination of the derivatives of the first j averages has j zeros, for each j"
+    formula = r"\det\bigl(m_i'(t_l)\bigr) \neq 0,\ t_1 < \dots < t_j"
 
     def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
         found = recognize_chebyshev(FeatureSet(self.subject.items))
@@ -134,15 +137,6 @@ class ChebyshevExtrema(EverySize):
                 t = np.sort([_drawn(rng, low, high) for _ in range(count)])
                 signs.add(np.sign(np.linalg.det(np.array([floats_of(s, t) for s in slopes[:count]]))))
             yield Check(f"one sign of determinants of {count}", len(signs) == 1, str(signs))
-
-    def reason(self, n_samples: Size | None) -> str:
-        return "the derivatives of the averages form a Chebyshev system, so that Theorem I applies"
-
-    def summary(self) -> tuple[str, ...]:
-        return ("at any references: no combination of the derivatives of the first j averages has j zeros, for each j",)
-
-    def latex(self) -> str:
-        return r"\det\bigl(m_i'(t_l)\bigr) \neq 0,\ t_1 < \dots < t_j"
 
 
 @dataclass(frozen=True, slots=True)

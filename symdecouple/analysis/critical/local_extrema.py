@@ -15,7 +15,6 @@ from typing import Any, ClassVar
 from symdecouple.analysis.critical.chebyshev import averaged_functions
 from symdecouple.analysis.critical.claims import AtReferences
 from symdecouple.analysis.critical.interval_newton import CriticalBox, proved_on
-from symdecouple.calculus.subject import Size
 from symdecouple.language.budget import Budget
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.verdict import Check, Status
@@ -38,6 +37,8 @@ class LocalExtremum(AtReferences):
     other: CriticalBox
     kind: ClassVar[str] = "critical points: a local extremum"
     answers: ClassVar[tuple[str, Status]] = ("B1", Status.REFUTED)
+    because = "a strict local extremum has a value that another sample at the references exceeds"
+    formula = r"f_k(y) \text{ is a local extremum only}"
 
     def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
         systems = list(averaged_functions(FeatureSet(self.subject.items)))
@@ -50,15 +51,9 @@ class LocalExtremum(AtReferences):
         yield Check("the second is more extreme", other.high < local.low if sign > 0 else other.low > local.high,
                     f"{float(other.low):.6g} against {float(local.low):.6g}")
 
-    def reason(self, n_samples: Size | None) -> str:
-        return "a strict local extremum has a value that another sample at the references exceeds"
-
     def summary(self) -> tuple[str, ...]:
         return self.at_references, *(f"{name}: " + ", ".join(f"{float(v):.10g} ({n} times)" for n, v in zip(
             box.ties, box.values, strict=True)) for name, box in (("local only", self.local), ("beyond", self.other)))
-
-    def latex(self) -> str:
-        return r"f_k(y) \text{ is a local extremum only}"
 
     def to_dict(self) -> dict[str, Any]:
         return AtReferences.to_dict(self) | {"local": _to_dict(self.local), "other": _to_dict(self.other)}

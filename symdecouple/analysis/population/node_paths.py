@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 from sympy import Dummy, Expr, Float, nan
 
 from symdecouple.analysis.population.leaf import Leaf
-from symdecouple.calculus.gradient import gradient
 from symdecouple.decoupling.plan import Plan
 from symdecouple.errors import NoClosedForm, Outcome
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.sample import Sample
 from symdecouple.numeric.features.expressions import Compiled, without_overflow
+from symdecouple.numeric.features.features import CompiledFeatures
 from symdecouple.numeric.paths.narrow_path import NarrowPath
 
 __all__ = ["OverNodes", "decoupled_by_nodes"]
@@ -64,40 +64,32 @@ class OverNodes(Compiled):
         return symbol
 
 
-class _NodeFeatures:
-    """The features of a law at nodes, as functions of u = sqrt(w) y: satisfies `Features`."""
+class _NodeFeatures(CompiledFeatures):
+    """The features of a law at nodes, as functions of u = sqrt(w) y."""
 
     def __init__(self, features: FeatureSet, weights: FloatArray) -> None:
-        self.names, self._roots = tuple(map(str, features)), np.sqrt(weights)
+        super().__init__(features)
+        self._weights, self._roots = weights, np.sqrt(weights)
         self._values = OverNodes([f.expr for f in features], features.sample, weights)
-        fields = [gradient(f).in_sample(features.sample).expr for f in features]
-        self._fields = [OverNodes([without_overflow(field)], features.sample, weights) for field in fields]
-        self._low, self._high = map(float, features.sample.interval)
-
-    def __len__(self) -> int:
-        return len(self.names)
 
     def values(self, rows: FloatArray) -> FloatArray:
         with np.errstate(all="ignore"):
-            return self._inside(rows, np.concatenate(self._values(rows / self._roots), axis=-1))
+            return super().values(rows / self._roots)
 
-    def gradients(self, rows: FloatArray, count: int) -> FloatArray:
+    def gradients(self, rows: FloatArray, count: int | None = None) -> FloatArray:
         """N times the gradient by u, as `Features` has it."""
         found: FloatArray = rows.shape[-1] * self._roots * self.fields(rows, count)
         return found
 
-    def fields(self, rows: FloatArray, count: int) -> FloatArray:
+    def fields(self, rows: FloatArray, count: int | None) -> FloatArray:
         with np.errstate(all="ignore"):
-            found = [field(rows / self._roots)[0] for field in self._fields[:count]]
-        return self._inside(rows, np.stack([np.broadcast_to(f, rows.shape) for f in found], axis=1))
+            return super().gradients(rows / self._roots, count)
 
-    def curvature(self, rows: FloatArray, weights: FloatArray) -> FloatArray:
-        raise NotImplementedError("gradients of a normalization are not asked for")
-
-    def _inside(self, rows: FloatArray, found: FloatArray) -> FloatArray:
-        y = rows / self._roots
-        inside = ((y > self._low) & (y < self._high)).all(axis=-1)
-        return np.where(inside.reshape(-1, *[1] * (found.ndim - 1)), found, np.nan)
+    def _compiled(self, count: int) -> Compiled:
+        if count not in self._gradients:
+            fields = list(map(without_overflow, self._fields[:count]))
+            self._gradients[count] = OverNodes(fields, self._sample, self._weights)
+        return self._gradients[count]
 
 
 def decoupled_by_nodes(plan: Plan, leaf: Leaf, first: int) -> tuple[list[Expr], list[Outcome]]:
