@@ -291,7 +291,7 @@ def _nodes(given: Any) -> Any:
     quadrature = Quadrature(law_of(given), _DIGITS)
     with at_digits(quadrature.work):
         leaf = Leaf(quadrature)
-        return _Nodes(leaf, leaf.floats)
+        return _Nodes(leaf, leaf.floats_to())
 
 
 def _law_leveled(target: Any, nodes: _Nodes) -> FloatArray:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from symdecouple.cli.pictures import FloatArray, Picture, pillow_modules, read_by_pillow
+from symdecouple.cli.sample_file import unreadable
 from symdecouple.cli.streams import check_folder, writing
 from symdecouple.errors import InvalidInput
 from symdecouple.numeric.samples.intake import take_numbers
@@ -44,14 +45,8 @@ def read_picture(path: Path) -> Picture:
         with path.open("rb") as stream:
             head = stream.read(32)
         return _array(path) if head.startswith(_NPY) else read_by_pillow(path, head)
-    except InvalidInput as error:
-        raise InvalidInput(f"{path}: {error}") from error
-    except FileNotFoundError:
-        raise InvalidInput(f"{path}: there is no such file") from None
-    except IsADirectoryError:
-        raise InvalidInput(f"{path}: this is a folder; name a file in it") from None
-    except OSError as error:
-        raise InvalidInput(f"{path}: it cannot be read ({error.strerror or str(error)[:120]})") from None
+    except (InvalidInput, OSError) as error:
+        raise InvalidInput(f"{path}: {unreadable(error)}") from error
 
 
 def _array(path: Path) -> Picture:

@@ -20,7 +20,7 @@ Those of samples are `numeric.moments.influence`'s.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,17 +92,20 @@ def of_moments(coordinates: MomentCoordinates, rows: FloatArray, weights: FloatA
     By their standardized moments: raw averages of values far from 0 would leave no digit.
     """
     known = _coordinates(rows, weights, max(chosen) + 1)
-    found = []
-    for k in chosen:
-        symbols, feature = coordinates.symbols[: k + 1], coordinates.forward[k]
-        values = [c.value for c in known[: k + 1]]
-        total = np.zeros_like(rows)
-        for symbol, one in zip(symbols, known, strict=False):
+    return [_composed(coordinates, k, known[: k + 1]) for k in chosen]
+
+
+def _composed(coordinates: MomentCoordinates, k: int, known: Sequence[Influence | float]) -> Influence:
+    """Feature k of coordinates 0..k, some of which may be numbers that stay."""
+    symbols, feature = coordinates.symbols[: k + 1], coordinates.forward[k]
+    values = [one.value if isinstance(one, Influence) else one for one in known]
+    shape, total = np.shape(values[-1]), np.zeros(())
+    for symbol, one in zip(symbols, known, strict=True):
+        if isinstance(one, Influence):
             slope = lambdify(symbols, diff(feature, symbol), "numpy")(*values)
-            total += np.broadcast_to(slope, len(rows))[:, None] * one.psi
-        value = np.broadcast_to(lambdify(symbols, feature, "numpy")(*values), len(rows))
-        found.append(Influence(np.asarray(value, dtype=float), total))
-    return found
+            total = total + np.broadcast_to(slope, shape)[:, None] * one.psi
+    value = lambdify(symbols, feature, "numpy")(*values)
+    return Influence(np.asarray(np.broadcast_to(value, shape), dtype=float), total)
 
 
 def of_decoupled_moments(coordinates: MomentCoordinates, references: list[float], rows: FloatArray,
@@ -126,7 +129,7 @@ def of_decoupled_moments(coordinates: MomentCoordinates, references: list[float]
         found = _in_units(decoupled_influences(rows, count, goal, heavy), rows, heavy)
     else:
         found = [*_coordinates(rows, weights, 3), _of_kurtosis(leveled, weights)]
-    return [_renamed(coordinates, references, k, found[k]) for k in range(count)]
+    return [_composed(coordinates, k, [*references[:k], found[k]]) for k in range(count)]
 
 
 def _shares(rows: FloatArray, weights: FloatArray) -> FloatArray | None:
@@ -153,13 +156,3 @@ def _of_kurtosis(leveled: FloatArray, weights: FloatArray) -> Influence:
     (g, third), (kappa, fourth) = _coordinates(y, weights, 4)[2:]
     ratio = 4 * (y**5 @ weights - g - kappa * g) / (3 * (kappa - g**2 - 1))
     return Influence(kappa, fourth - ratio[:, None] * third)
-
-
-def _renamed(coordinates: MomentCoordinates, references: list[float], k: int, found: Influence) -> Influence:
-    """From coordinate k to the feature, those before it at their references."""
-    symbols, feature = coordinates.symbols[: k + 1], coordinates.forward[k]
-    fixed: tuple[Any, ...] = tuple(references[:k])
-    value = lambdify(symbols, feature, "numpy")(*fixed, found.value)
-    slope = lambdify(symbols, diff(feature, symbols[-1]), "numpy")(*fixed, found.value)
-    shape = found.value.shape
-    return Influence(np.broadcast_to(value, shape), np.broadcast_to(slope, shape)[:, None] * found.psi)

@@ -85,7 +85,7 @@ def moments_of(leaf: Leaf) -> Moments:
                     (three - 3 * one * two + 2 * one**3) / variance ** mpf(1.5), quadrature)
     outcomes = [_FINE if v is not nan else _why_not(k, order, known) for k, v in enumerate(found, 1)]
     place, scale = law.loc + law.scale * found[0], law.scale * found[1]
-    if order < 2 and leaf.is_one_sided:
+    if order < 2 and mpmath.isinf(leaf.ends[0]) != mpmath.isinf(leaf.ends[1]):
         found[1], scale = oo, oo
         if order < 1:
             place = oo if mpmath.isinf(leaf.ends[1]) else -oo
@@ -138,7 +138,7 @@ def at_skewness(leaf: Leaf, target: Expr) -> AtSkewness:
     if law.support_size < 3:
         return _few_values(law, target)
     goal = number_of(target, quadrature.work)
-    if leaf.is_whole_line:
+    if all(map(mpmath.isinf, leaf.ends)):
         return _itself(leaf, target, goal, "both tails are unbounded, so that the leaf is the law itself (t = 0)")
     limits = leaf.limit(False), leaf.limit(True)
     for limit, sign in zip(limits, (1, -1), strict=True):
@@ -235,7 +235,7 @@ def _itself(leaf: Leaf, target: Expr, goal: Number, why: str) -> AtSkewness:
 def _settling_notes(leaf: Leaf, goal: Number) -> tuple[str, ...]:
     law = leaf.law
     scale = float(law.scale.evalf())
-    return told_of_samples(leaf.floats, float(goal), float(law.loc.evalf()) + scale * float(leaf.centre), scale,
+    return told_of_samples(leaf.floats_to(), float(goal), float(law.loc.evalf()) + scale * float(leaf.centre), scale,
                            leaf.mass_beyond)
 
 
