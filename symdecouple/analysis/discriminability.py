@@ -250,10 +250,6 @@ def _whole(value: Any) -> int:
     return index(value)
 
 
-def _is_samples(given: Any) -> bool:
-    return isinstance(given, (np.ndarray, list, tuple)) or hasattr(given, "__array__")
-
-
 def _as_samples(given: Any) -> FloatArray:
     """Sample vectors as float64, values of any kind that `plan.transform` takes as well."""
     taken = take_numbers(given)
@@ -286,7 +282,7 @@ class _Nodes(NamedTuple):
 
 def _nodes(given: Any) -> Any:
     """Read a distribution, or sample vectors."""
-    if _is_samples(given):
+    if isinstance(given, (np.ndarray, list, tuple)) or hasattr(given, "__array__"):
         return _as_samples(given)
     quadrature = Quadrature(law_of(given), _DIGITS)
     with at_digits(quadrature.work):

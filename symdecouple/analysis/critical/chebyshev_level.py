@@ -89,13 +89,14 @@ class ChebyshevLevel:
         if found.signs[-1] < 0:
             swapped: dict[Kind, Kind] = {"minimum": "maximum", "maximum": "minimum"}
             kind, index = swapped.get(kind, kind), self.n_samples - len(ties) - index
-        values = tuple(_float(t) for t in box.values)
+        values = tuple(Float(Rational(t), DIGITS) for t in box.values)
         if self.system.is_logarithmic:
             values = tuple(Float(exp(t), DIGITS) for t in values)
             size *= Fraction(float(values[-1]))
         shares = tuple(Rational(n, self.n_samples) for n in ties)
-        return CriticalPoint(_float((found.low + found.high) / 2), kind, index, values, shares, self.n_samples,
-                             None if kind == "saddle" else True, True, float(max(error, size)))
+        value, is_global = Float(Rational((found.low + found.high) / 2), DIGITS), None if kind == "saddle" else True
+        return CriticalPoint(value, kind, index, values, shares, self.n_samples, is_global, True,
+                             float(max(error, size)))
 
 
 def _starts(count: int, low: float, high: float) -> Iterator[FloatArray]:
@@ -108,10 +109,6 @@ def _starts(count: int, low: float, high: float) -> Iterator[FloatArray]:
             t = rng.normal(scale=0.3 * (1 + start % 8), size=count)
             t = low + np.abs(t) if np.isfinite(low) else high - np.abs(t) if np.isfinite(high) else t
         yield np.sort(t)
-
-
-def _float(value: Fraction) -> Expr:
-    return Float(Rational(value.numerator, value.denominator), DIGITS)
 
 
 @dataclass(frozen=True, slots=True)

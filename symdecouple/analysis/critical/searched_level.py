@@ -71,6 +71,12 @@ class SearchedLevel:
         return self.features.kind == "mean" and self.features.filter_ndim is None
 
     @cached_property
+    def interval(self) -> tuple[float, float]:
+        """Where all numbers of a sample lie."""
+        low, high = self.features.sample.interval if self.features.kind == "mean" else (-np.inf, np.inf)
+        return float(low), float(high)
+
+    @cached_property
     def found(self) -> tuple[tuple[CriticalPoint, float], ...]:
         """Every critical point that was found, with its residual."""
         known: list[FloatArray] = []
@@ -142,8 +148,7 @@ class SearchedLevel:
         return (f"{flat} degenerate points",) if flat else ()
 
     def _start(self, rng: np.random.Generator, start: int) -> FloatArray:
-        low, high = (float(end) for end in self.features.sample.interval) if self.features.kind == "mean" else (
-            -np.inf, np.inf)
+        low, high = self.interval
         # all numbers of a critical sample of averages are zeros of one function: every other start has few values
         places = np.arange(self.n_samples)
         if self.is_symmetric and start % 2:
@@ -195,10 +200,7 @@ class SearchedLevel:
         return np.sort(x) if self.is_symmetric else x
 
     def _is_inside(self, x: FloatArray) -> bool:
-        if self.features.kind != "mean":
-            return True
-        low, high = (float(end) for end in self.features.sample.interval)
-        return bool(low < x.min() and x.max() < high)
+        return bool(self.interval[0] < x.min() and x.max() < self.interval[1])
 
     def _point(self, x: FloatArray, is_multiple: bool) -> tuple[CriticalPoint, float]:
         slopes = self.system.gradients(x)

@@ -146,7 +146,7 @@ def at_skewness(leaf: Leaf, target: Expr) -> AtSkewness:
         if limit.is_reached and abs(room) <= mpf(10) ** (3 - quadrature.dps):
             return _itself(leaf, target, goal, "the law itself is the end of its leaf")._replace(limits=limits)
         is_exact = limit.exact is not None and law.is_exact
-        if _is_beyond(limit, target, sign) if is_exact else room <= mpf(10) ** (2 - quadrature.dps):
+        if sign * (target - limit.exact) <= 0 if is_exact else room <= mpf(10) ** (2 - quadrature.dps):
             return _refused(leaf, goal, limits)
     if (kurtosis := _exact_kurtosis(law, oo, target)) is not None:
         return AtSkewness(kurtosis, _FINE, oo, mpf(0), limits)
@@ -178,11 +178,6 @@ def _few_values(law: Law, target: Expr) -> AtSkewness:
     return AtSkewness(nan, Outcome(False, "two-valued", "critical point of the skewness: a law on two places has the "
                                    f"skewness {skewness.evalf(6)} wherever they are, and {target} is wanted; three "
                                    "places are needed"))
-
-
-def _is_beyond(limit: Limit, target: Expr, sign: int) -> bool:
-    """Exactly, for the limit of an atom."""
-    return bool(sign * (target - limit.exact) <= 0)
 
 
 def _refused(leaf: Leaf, goal: Number, limits: tuple[Limit, Limit]) -> AtSkewness:

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sympy import Dummy, Expr, Float, nan
 
+from symdecouple.analysis.population.higher import agreed
 from symdecouple.analysis.population.leaf import Leaf
 from symdecouple.decoupling.plan import Plan
 from symdecouple.errors import NoClosedForm, Outcome
@@ -34,7 +35,6 @@ __all__ = ["OverNodes", "decoupled_by_nodes"]
 
 FloatArray = NDArray[np.float64]
 
-_DIGITS = 8  # of what two sets of nodes agree on
 _FAR = (30.0, 300.0)  # spreads at which the growth of a field is read: cosh does not overflow there
 
 
@@ -111,15 +111,9 @@ def decoupled_by_nodes(plan: Plan, leaf: Leaf, first: int) -> tuple[list[Expr], 
         values, why = _followed(plan, leaf, last)
         found.append(values)
         refused |= {} if why is None else {k: why for k in range(1, len(values) + 1) if np.isnan(values[k - 1])}
-    numbers, outcomes = [], []
-    for k in range(first, len(plan.features) + 1):
-        near, far = (float(values[k - 1]) for values in found)
-        if k not in refused and not abs(far - near) <= 10.0**-_DIGITS * (1 + abs(far)):
-            refused[k] = Outcome(False, "not settled", f"feature {k}: nodes of the law give {near:.10g} and {far:.10g}")
-        known = Float(0).evalf() if abs(far) < 10.0**-_DIGITS else Float(repr(far), _DIGITS)
-        numbers.append(nan if k in refused else known)
-        outcomes.append(refused.get(k, Outcome(True)))
-    return numbers, outcomes
+    told = [(nan, refused[k]) if k in refused else agreed([float(v[k - 1]) for v in found], f"feature {k}")
+            for k in range(first, len(plan.features) + 1)]
+    return [value for value, _ in told], [outcome for _, outcome in told]
 
 
 def _followed(plan: Plan, leaf: Leaf, last: int) -> tuple[FloatArray, Outcome | None]:
