@@ -313,10 +313,6 @@ def _add_output(parser: argparse.ArgumentParser, as_json: str, as_latex: str) ->
     return output
 
 
-def _add_nothing(parser: argparse.ArgumentParser) -> None:
-    """For commands without arguments."""
-
-
 COMMANDS: dict[str, tuple[str, str, Callable[[argparse.ArgumentParser], None]]] = {
     "check": (help_texts.CHECK, help_texts.CHECK_MORE, _add_check),
     "explore": (help_texts.EXPLORE, help_texts.EXPLORE_MORE, _add_explore),
@@ -324,7 +320,7 @@ COMMANDS: dict[str, tuple[str, str, Callable[[argparse.ArgumentParser], None]]] 
     "decouple": (help_texts.DECOUPLE, help_texts.DECOUPLE_MORE, _add_decouple),
     "transfer": (help_texts.TRANSFER, help_texts.TRANSFER_MORE, _add_transfer),
     "reproduce": (help_texts.REPRODUCE, help_texts.REPRODUCE_MORE, _add_reproduce),
-    "demo": (help_texts.DEMO, "", _add_nothing),
-    "compile": (help_texts.COMPILE, "", _add_nothing),
+    "demo": (help_texts.DEMO, "", lambda _: None),
+    "compile": (help_texts.COMPILE, "", lambda _: None),
 }
 """Each command's description, what follows its options in the help, and its options."""

@@ -39,12 +39,9 @@ _FLOAT_POWERS = (1, 3)  # of ten: how near; nearer, 1 + cos(y) is rounding
 _STEEP = 1000  # of an exponent: no power
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """Mean, standard deviation, skewness and kurtosis of z_t."""
+class Shape(NamedTuple):
+    """Skewness and kurtosis of z_t."""
 
-    mean: Number
-    deviation: Number
     skewness: Number
     kurtosis: Number
 
@@ -95,7 +92,7 @@ class Leaf:
         return low + (high - low) / (1 + mpmath.exp(-place))
 
     def shape(self, time: Number) -> Shape:
-        """Return mean, deviation, skewness and kurtosis of z_t."""
+        """Return skewness and kurtosis of z_t."""
         return self._shape(lambda x: (x - self.centre) / (1 - time * (x - self.centre)))
 
     def _shape(self, moved: Callable[[Number], Number], order: int = 4) -> Shape:
@@ -106,10 +103,9 @@ class Leaf:
 
         one, two, three, *four = self.quadrature.expect(powers)
         variance = two - one**2
-        deviation = mpmath.sqrt(variance)
         third = three - 3 * one * two + 2 * one**3
         fourth = four[0] - 4 * one * three + 6 * one**2 * two - 3 * one**4 if four else mpmath.inf
-        return Shape(one, deviation, third / deviation**3, fourth / variance**2)
+        return Shape(third / mpmath.sqrt(variance) ** 3, fourth / variance**2)
 
     def highest_order(self) -> int:
         """Return up to which whole order the moments of the law exist; 99 for all."""
@@ -168,14 +164,12 @@ class Leaf:
             return mpmath.nan
 
     def mass_beyond(self, pole: float) -> float:
-        """Return the mass farther from the centre than a place in `floats`, to a few digits however small it is."""
+        """Return the mass farther from the centre than a place in `floats_to`, to a few digits however small it is."""
         sign, start = (1 if pole > 0 else -1), self.centre + pole
-        ends = [(number_of(p.low, 20), number_of(p.high, 20), p.density) for p in self.law.pieces]
         atoms = mpmath.fsum(q for v, q in self.quadrature.atoms if sign * (v - start) > 0)
 
         def density(distance: Number) -> Number:
-            x = start + sign * distance
-            return mpmath.fsum(value_at(f, x) for a, b, f in ends if a < x < b)
+            return self.quadrature.density(start + sign * distance)
 
         near = self.quadrature.spread / 1000
         here, there = density(mpf(0)), density(near)

@@ -22,7 +22,7 @@ from sympy import Expr, Float, nan, oo
 
 from symdecouple.analysis.population.law import Law
 from symdecouple.analysis.population.leaf import Leaf, Limit
-from symdecouple.analysis.population.quadrature import Quadrature, number_of, value_at
+from symdecouple.analysis.population.quadrature import Quadrature, number_of
 from symdecouple.analysis.population.settling import told_of_samples
 from symdecouple.errors import NoClosedForm, Outcome
 
@@ -245,11 +245,7 @@ def is_symmetric(leaf: Leaf) -> Number | None:
     if any(abs(a + b - 2 * mean) > near * unit or abs(p - q) > near
            for (a, p), (b, q) in zip(places, reversed(places), strict=True)):
         return None
-    ends = [(number_of(p.low, 30), number_of(p.high, 30), p.density) for p in leaf.law.pieces]
-
-    def density(x: Number) -> Number:
-        return mpmath.fsum(value_at(f, x) for a, b, f in ends if a < x <= b)
-
+    density = quadrature.density
     top = density(mean + unit / 7)
     for j in range(1, 300):
         u = unit * mpf(j) * 17 / 1000

@@ -125,7 +125,7 @@ def _of_values(law: Any) -> Law:
 
 
 def _standard(name: str, standard: Standard, loc: Expr, scale: Expr) -> Law:
-    pieces = pieces_of(standard.density, standard.low, standard.high, standard.breaks)
+    pieces = pieces_of(standard.density, standard.low, standard.high, ())
     return Law(name, pieces, (), loc, scale, standard.low, standard.high, True, standard)
 
 
