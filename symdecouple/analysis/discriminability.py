@@ -65,7 +65,7 @@ class Discriminability(Shown):
     def plot(self, ax: Any = None, *, radius: float = 2.0, pair: tuple[int, int] = (0, 1)
              ) -> tuple[Axes, ...]:
         """Draw the ellipses of two features, original and decoupled side by side; see `discriminability_plot`."""
-        return draw_ellipses(self, ax, radius=radius, pair=pair)
+        return draw_ellipses(self.original, self.decoupled, self.points, ax, radius=radius, pair=pair)
 
 
 def discriminability(plan: Plan, classes: Mapping[Any, Any], *, features: Sequence[int] | None = None,
@@ -250,10 +250,6 @@ def _whole(value: Any) -> int:
     return index(value)
 
 
-def _is_samples(given: Any) -> bool:
-    return isinstance(given, (np.ndarray, list, tuple)) or hasattr(given, "__array__")
-
-
 def _as_samples(given: Any) -> FloatArray:
     """Sample vectors as float64, values of any kind that `plan.transform` takes as well."""
     taken = take_numbers(given)
@@ -286,12 +282,12 @@ class _Nodes(NamedTuple):
 
 def _nodes(given: Any) -> Any:
     """Read a distribution, or sample vectors."""
-    if _is_samples(given):
+    if isinstance(given, (np.ndarray, list, tuple)) or hasattr(given, "__array__"):
         return _as_samples(given)
     quadrature = Quadrature(law_of(given), _DIGITS)
     with at_digits(quadrature.work):
         leaf = Leaf(quadrature)
-        return _Nodes(leaf, leaf.floats)
+        return _Nodes(leaf, leaf.floats_to())
 
 
 def _law_leveled(target: Any, nodes: _Nodes) -> FloatArray:

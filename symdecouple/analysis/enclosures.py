@@ -27,6 +27,7 @@ from symdecouple.analysis.enclosure.root import (
     approximate_root,
     cosines_at,
     gram_determinant,
+    is_away,
     is_proved,
     moved_by,
     spare_bits,
@@ -356,8 +357,9 @@ def _answer(task: _Task, numbers: Numbers, own: list[Any], here: Moved | None, m
     if here is not None:
         own = [own[0], *here.coordinates(numbers, size)]
     parts["gram"] = Enclosure((gram, gram), True, _told(task, numbers, own, gram))
-    for (i, j), value in [] if here is None else cosines_at(numbers, centred, moved, min(size, 4)):
-        if all(_is_away(numbers, turned[k - 1]) for k in (i, j)):
+    cosines = {} if here is None else cosines_at(numbers, centred, moved, min(size, 4))
+    for (i, j), value in cosines.items():
+        if all(is_away(numbers, turned[k - 1]) for k in (i, j)):
             parts[f"cosine {i} {j}"] = _made(numbers, value, f"{reason}, exact gradients (Theorem F)")
     last = parts[f"feature {size}"]
     return Enclosure(last.interval, last.rigorous, last.reason, parts)
@@ -369,16 +371,10 @@ def _told(task: _Task, numbers: Numbers, own: Sequence[Any], gram: Fraction) -> 
         return "exact: the gradients are dependent"
     known = dict(zip(task.coordinates.symbols, own, strict=False))
     for k, (symbol, feature) in enumerate(zip(task.coordinates.symbols, task.coordinates.forward, strict=False), 1):
-        if k <= task.size and not _is_away(numbers, value_of(numbers, in_fractions(diff(feature, symbol)), known)):
+        if k <= task.size and not is_away(numbers, value_of(numbers, in_fractions(diff(feature, symbol)), known)):
             return (f"exact: the gradients of the moments are independent; whether those of the features are is not "
                     f"decided: feature {k} may not move with moment {k} here")
     return "exact: the gradients are independent"
-
-
-def _is_away(numbers: Numbers, value: Any) -> bool:
-    """True iff an enclosure does not contain 0."""
-    ends = numbers.ends(value)
-    return ends is not None and (ends[0] > 0 or ends[1] < 0)
 
 
 def _made(numbers: Numbers, value: Any, reason: str) -> Enclosure:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, get_args, overload
+from typing import Any, Literal, get_args, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ from symdecouple.decoupling.verdicts.modified import starts
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.figures import Axes
 from symdecouple.numeric.samples.batch import Answer, FloatArray, OnRefusal
+from symdecouple.numeric.samples.intake import check_choice
 from symdecouple.numeric.samples.vectors import Batch, SampleAxis, widened
 from symdecouple.shown import Shown
 
@@ -114,20 +115,23 @@ def orthogonality(plan: Plan, samples: Any, *, axis: SampleAxis = "last", names:
     degrees = np.full((3, len(batch.rows), size, size), np.nan)
     refusals: dict[int, Outcome] = {}
     for part in _portions(batch.rows):
-        found = _gradients(plan, widened(batch.rows[part]), batch.grid)
-        fine = _computed(found.outcomes)
-        original, decoupled = found.original[fine], found.decoupled[fine]
+        original, decoupled, outcomes = _gradients(plan, widened(batch.rows[part]), batch.grid)
+        fine = _computed(outcomes)
+        original, decoupled = original[fine], decoupled[fine]
         for out, first, second in zip(degrees, (original, decoupled, decoupled), (original, decoupled, original),
                                       strict=True):
             out[part.start + fine] = deviations(first, second)
-        refusals |= {part.start + i: outcome for i, outcome in enumerate(found.outcomes) if not outcome.ok}
+        refusals |= {part.start + i: outcome for i, outcome in enumerate(outcomes) if not outcome.ok}
     answer = Answer("orthogonality", batch.shape, {**refusals, **batch.barred}, frames=3)
     degrees[:, list(batch.barred)] = np.nan
     degrees = degrees.reshape(3, *batch.shape, size, size)
     is_named = names is not None or plan.features.is_named
-    result = _result(called, is_named, degrees, answer.outcomes())
-    if names is None:
-        result = replace(result, short=(declared_names(plan.features), plan.names))
+    numbers = tuple(range(1, size + 1))
+    one, two, cross = (Deviations(title, degrees[i], numbers, symbols) for i, (title, symbols) in enumerate([
+        ("original", ("f", "f")), ("decoupled", (r"\hat f", r"\hat f")),
+        ("decoupled against original", (r"\hat f", "f"))]))
+    short = (declared_names(plan.features), plan.names) if names is None else ((), ())
+    result = Orthogonality(one, two, cross, called, answer.outcomes(), is_named, short)
     return answer.deliver(result, on_refusal)
 
 
@@ -230,7 +234,7 @@ class Orthogonality(Shown):
         InvalidInput
             If there is no sample to draw, or `ax` is something else.
         """
-        return draw_orthogonality(self, ax)
+        return draw_orthogonality(self.original, self.decoupled, self.labels, ax)
 
     def plot_map(self, ax: Any = None, *, which: Which = "decoupled", measure: Measure = "degrees") -> Axes:
         """Draw one heat map of mean angles between gradients, and return its Axes.
@@ -248,7 +252,8 @@ class Orthogonality(Shown):
         InvalidInput, MissingPackage
             As in `plot`.
         """
-        return draw_map(self, ax, which=which, measure=measure)
+        check_choice("which", which, get_args(Which))
+        return draw_map(getattr(self, which), self.short, ax, which=which, measure=measure)
 
     def plot_pairs(self, ax: Any = None) -> NDArray[Any]:
         """Draw the deviations of all samples, a panel for each pair: as declared below the diagonal, decoupled above.
@@ -266,7 +271,7 @@ class Orthogonality(Shown):
         InvalidInput, MissingPackage
             As in `plot`, and for more than 8 features: `select` takes some of them.
         """
-        return draw_pair_plot(self, ax)
+        return draw_pair_plot(self.original, self.decoupled, self.short, ax)
 
     @property
     def _sets(self) -> tuple[Deviations, Deviations, Deviations]:
@@ -279,21 +284,15 @@ class Orthogonality(Shown):
         return f"deviation from orthogonality |DO| in degrees, mean ± standard deviation of {samples}{left_out}"
 
 
-class _Found(NamedTuple):
-    """Gradients of some rows, up to positive factors, and what became of each row."""
-
-    original: FloatArray
-    decoupled: FloatArray
-    outcomes: list[Outcome]
-
-
-def _gradients(plan: Plan, rows: FloatArray, grid: tuple[int, ...]) -> _Found:
+def _gradients(plan: Plan, rows: FloatArray, grid: tuple[int, ...]
+               ) -> tuple[FloatArray, FloatArray, list[Outcome]]:
+    """Gradients of some rows, declared and decoupled, up to positive factors, and what became of each row."""
     samples = rows.reshape(len(rows), *grid)
     gradients, told = plan.gradients(samples, on_refusal="return")
     decoupled = gradients.reshape(len(rows), len(plan.features), rows.shape[-1])
     outcomes = list(told)
     if not len(fine := _computed(outcomes)):
-        return _Found(np.full_like(decoupled, np.nan), decoupled, outcomes)
+        return np.full_like(decoupled, np.nan), decoupled, outcomes
     directions = gradient_directions(plan.features).on(grid)
     original = np.full_like(decoupled, np.nan)
     original[fine], determined = directions(rows[fine])
@@ -303,7 +302,7 @@ def _gradients(plan: Plan, rows: FloatArray, grid: tuple[int, ...]) -> _Found:
                 outcomes[fine[r]] = Outcome(False, "critical point", f"the {kind}gradient of {plan.features[int(k)]} "
                                             "is zero to rounding, or not finite, and has no direction; leave the "
                                             "sample out, or perturb it")
-    return _Found(original, decoupled, outcomes)
+    return original, decoupled, outcomes
 
 
 def _computed(outcomes: Sequence[Outcome]) -> NDArray[np.intp]:
@@ -354,11 +353,3 @@ def _called(plan: Plan, names: Iterable[str] | None) -> tuple[str, ...]:
     if len(called) != len(plan.features):
         raise InvalidInput(f"names of {len(plan.features)} features are expected, {len(called)} were given")
     return called
-
-
-def _result(names: tuple[str, ...], named: bool, degrees: FloatArray, outcomes: tuple[Outcome, ...]) -> Orthogonality:
-    numbers = tuple(range(1, len(names) + 1))
-    original, decoupled, cross = (Deviations(title, degrees[i], numbers, symbols) for i, (title, symbols) in enumerate([
-        ("original", ("f", "f")), ("decoupled", (r"\hat f", r"\hat f")),
-        ("decoupled against original", (r"\hat f", "f"))]))
-    return Orthogonality(original, decoupled, cross, names, outcomes, named)

@@ -7,15 +7,13 @@ largest or smallest they all meet, and the orthokurtosis is not defined.
 
 from __future__ import annotations
 
-from itertools import permutations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from symdecouple.analysis.critical.picture import STYLE
+from symdecouple.analysis.critical.picture import mark, orders
 from symdecouple.analysis.critical.sphere import (
-    draw_in_front,
     draw_isolines,
     draw_surface,
     finish,
@@ -85,10 +83,7 @@ def draw_spheres(plan: Plan, ax: Any = None) -> tuple[Axes, ...]:
     for k, (one, points) in enumerate(zip(axes, marks, strict=True)):
         draw_surface(one, values[k])
         _draw_lines(one, values, k)
-        for kind, samples in points:
-            colour, marker = STYLE[kind]
-            draw_in_front(one, 1.02 * projected(samples), marker, color=colour, markersize=7, markeredgecolor="white",
-                          markeredgewidth=0.8)
+        mark(one, ((kind, projected(samples)) for kind, samples in points), 7)
         finish(one, titles[k])
     return axes
 
@@ -132,14 +127,10 @@ def _marks(plan: Plan, level: int) -> list[tuple[str, FloatArray]]:
         found = critical_points(plan, level=level, n_samples=4)
     except SymdecoupleError:
         return []
-    return [(point.kind, _orders(point.sample)) for point in found if len(set(point.sample)) > 1]
+    return [(point.kind, orders(point.sample)) for point in found if len(set(point.sample)) > 1]
 
 
 def _of_kurtosis() -> list[tuple[str, FloatArray]]:
     """Where the gradient of the kurtosis is a combination of 1 and z: z^3 = a + b z has three roots, of sum zero."""
-    return [(kind, np.unique(np.concatenate([_orders(sign * np.array(sample)) for sign in (1, -1)]) + 0.0, axis=0))
+    return [(kind, np.unique(np.concatenate([orders(sign * np.array(sample)) for sign in (1, -1)]) + 0.0, axis=0))
             for kind, sample in _OF_KURTOSIS.items()]
-
-
-def _orders(sample: FloatArray) -> FloatArray:
-    return np.array(sorted(set(permutations(np.asarray(sample).tolist()))))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import threading
+from functools import partial
 
 __all__ = ["delimiter", "digits", "header_lines", "level", "order", "sample_size", "seconds", "seed",
            "thousands"]
@@ -14,30 +15,14 @@ MAX_ORDER = 12
 MAX_DIGITS = 1_000
 
 
-def sample_size(text: str) -> int:
-    return _whole(text, 2, MAX_SAMPLES)
-
-
-def seed(text: str) -> int:
-    return _whole(text, 0, 999_999_999)
-
-
-def _whole(text: str, low: int, high: int) -> int:
+def _whole(low: int, high: int, text: str) -> int:
     if not text.strip().isdecimal() or len(text) > 9 or not low <= int(text) <= high:
         raise argparse.ArgumentTypeError(f"a whole number from {low} to {high} is needed, got {text.strip()[:40]!r}")
     return int(text)
 
 
-def order(text: str) -> int:
-    return _whole(text, 1, MAX_ORDER)
-
-
-def digits(text: str) -> int:
-    return _whole(text, 1, MAX_DIGITS)
-
-
-def level(text: str) -> int:
-    return _whole(text, 0, MAX_SAMPLES)
+sample_size, seed = partial(_whole, 2, MAX_SAMPLES), partial(_whole, 0, 999_999_999)
+order, digits, level = partial(_whole, 1, MAX_ORDER), partial(_whole, 1, MAX_DIGITS), partial(_whole, 0, MAX_SAMPLES)
 
 
 def seconds(text: str) -> float:

@@ -156,10 +156,7 @@ def check_output(found: argparse.Namespace, kind: str | None) -> None:
 def _add_check(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("formulas", nargs="+", metavar="FORMULA", help="a feature; - reads standard input")
-    add("-n", "--n-samples", type=sample_size, metavar="N", help="decide for samples of N values only")
-    _add_declaration(add)
-    add("--budget", type=seconds, default=30.0, metavar="SECONDS",
-        help="give up deciding after so long (default 30); the same again for verifying")
+    _add_decision(add)
     output = _add_output(parser, "the verdict, its certificate and the checks", "the features and the verdict")
     output.add_argument("--document", action="store_true", help="print the theorem and its proof as a LaTeX document")
     checks = parser.add_mutually_exclusive_group()
@@ -167,6 +164,13 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
                         help="show every check of the certificate's verification")
     checks.add_argument("--no-verify", dest="verify", action="store_const", const="skip",
                         help="do not verify the certificate")
+
+
+def _add_decision(add: Callable[..., object]) -> None:
+    add("-n", "--n-samples", type=sample_size, metavar="N", help="decide for samples of N values only")
+    _add_declaration(add)
+    add("--budget", type=seconds, default=30.0, metavar="SECONDS",
+        help="give up deciding after so long (default 30); the same again for verifying")
 
 
 def _add_declaration(add: Callable[..., object]) -> None:
@@ -283,10 +287,7 @@ def _add_explain(parser: argparse.ArgumentParser) -> None:
     add("formulas", nargs="+", metavar="FORMULA|FILE",
         help="features, which are decided first, or the file of one verdict, as check --json prints it; - reads "
         "standard input, of either kind")
-    add("-n", "--n-samples", type=sample_size, metavar="N", help="decide for samples of N values only")
-    _add_declaration(add)
-    add("--budget", type=seconds, default=30.0, metavar="SECONDS",
-        help="give up deciding after so long (default 30); the same again for verifying")
+    _add_decision(add)
     add("--json", action="store_true", help="print the words and the verdict as JSON")
 
 
@@ -312,10 +313,6 @@ def _add_output(parser: argparse.ArgumentParser, as_json: str, as_latex: str) ->
     return output
 
 
-def _add_nothing(parser: argparse.ArgumentParser) -> None:
-    """For commands without arguments."""
-
-
 COMMANDS: dict[str, tuple[str, str, Callable[[argparse.ArgumentParser], None]]] = {
     "check": (help_texts.CHECK, help_texts.CHECK_MORE, _add_check),
     "explore": (help_texts.EXPLORE, help_texts.EXPLORE_MORE, _add_explore),
@@ -323,7 +320,7 @@ COMMANDS: dict[str, tuple[str, str, Callable[[argparse.ArgumentParser], None]]] 
     "decouple": (help_texts.DECOUPLE, help_texts.DECOUPLE_MORE, _add_decouple),
     "transfer": (help_texts.TRANSFER, help_texts.TRANSFER_MORE, _add_transfer),
     "reproduce": (help_texts.REPRODUCE, help_texts.REPRODUCE_MORE, _add_reproduce),
-    "demo": (help_texts.DEMO, "", _add_nothing),
-    "compile": (help_texts.COMPILE, "", _add_nothing),
+    "demo": (help_texts.DEMO, "", lambda _: None),
+    "compile": (help_texts.COMPILE, "", lambda _: None),
 }
 """Each command's description, what follows its options in the help, and its options."""

@@ -19,7 +19,7 @@ from symdecouple.errors import BudgetExceeded, InvalidInput
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.verdict import Check, Status, Verdict
 
-__all__ = ["Verification", "exit_code", "formulas_in", "formulas_of", "run", "verify"]
+__all__ = ["Verification", "decided", "exit_code", "formulas_in", "formulas_of", "run", "verify"]
 
 MAX_STDIN = 1_000_000
 
@@ -55,15 +55,20 @@ class Verification:
 
 def run(arguments: argparse.Namespace) -> int:
     """Decide, verify and print; the exit code is the answer."""
-    features = declared(formulas_of(arguments.formulas), arguments, arguments.n_samples)
-    with told_to_wait(f"deciding; gives up after {arguments.budget:g} s"):
-        verdict = check_frobenius(features, n_samples=arguments.n_samples, budget=arguments.budget)
+    features, verdict = decided(arguments.formulas, arguments)
     verification = None
     if arguments.verify != "skip":
         with told_to_wait("verifying the certificate; --no-verify leaves that out"):
             verification = verify(verdict, arguments.budget)
     print(_written(features, verdict, verification, arguments))
     return _code(verdict, verification)
+
+
+def decided(formulas: Sequence[str], arguments: argparse.Namespace) -> tuple[FeatureSet, Verdict]:
+    """Return the features of formulas, with the verdict on C2."""
+    features = declared(formulas_of(formulas), arguments, arguments.n_samples)
+    with told_to_wait(f"deciding; gives up after {arguments.budget:g} s"):
+        return features, check_frobenius(features, n_samples=arguments.n_samples, budget=arguments.budget)
 
 
 def exit_code(verdict: Verdict) -> ExitCode:

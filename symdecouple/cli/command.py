@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from itertools import pairwise
 
 from symdecouple.cli.arguments import read_arguments
@@ -14,6 +15,8 @@ from symdecouple.cli.streams import abandon_output, say, streams_made_whole
 from symdecouple.errors import BudgetExceeded, SymdecoupleError
 
 __all__ = ["main"]
+
+_MODULES = {"compile": "compile_kernels"}  # others are called like the command
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -83,37 +86,8 @@ def _answered(argv: list[str]) -> int:
 def _run(arguments: argparse.Namespace) -> int:
     if arguments.version:
         return _version()
-    if arguments.command == "check":
-        from symdecouple.cli import check
-
-        return check.run(arguments)
-    if arguments.command == "explore":
-        from symdecouple.cli import explore
-
-        return explore.run(arguments)
-    if arguments.command == "explain":
-        from symdecouple.cli import explain
-
-        return explain.run(arguments)
-    if arguments.command == "decouple":
-        from symdecouple.cli import decouple
-
-        return decouple.run(arguments)
-    if arguments.command == "transfer":
-        from symdecouple.cli import transfer
-
-        return transfer.run(arguments)
-    if arguments.command == "reproduce":
-        from symdecouple.cli import reproduce
-
-        return reproduce.run(arguments)
-    if arguments.command == "compile":
-        from symdecouple.cli import compile_kernels
-
-        return compile_kernels.run()
-    from symdecouple.cli import demo
-
-    return demo.run()
+    module = import_module(f"symdecouple.cli.{_MODULES.get(arguments.command, arguments.command)}")
+    return int(module.run(arguments))
 
 
 def _version() -> int:

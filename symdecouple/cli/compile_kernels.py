@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import time
 
 from symdecouple.cli.exit_codes import ExitCode
@@ -11,7 +12,7 @@ from symdecouple.versions import kernel_modules
 __all__ = ["run"]
 
 
-def run() -> int:
+def run(_: argparse.Namespace) -> int:
     """Compile what is not compiled yet, and say how long it took."""
     if not jit.is_available():
         print('numba is not installed, and everything works without it; pip install "symdecouple[fast]" makes large '

@@ -21,10 +21,9 @@ from symdecouple.cli.sample_file import read_samples, source_of
 from symdecouple.cli.sample_rows import Column, SampleRow
 from symdecouple.cli.samples import Samples
 from symdecouple.cli.shape_rows import COLUMNS, shape_rows
-from symdecouple.cli.streams import are_one_file
+from symdecouple.cli.streams import are_one_file, writing
 from symdecouple.cli.waiting import told_to_wait
 from symdecouple.errors import InvalidInput
-from symdecouple.replacing import replacing
 
 if TYPE_CHECKING:
     from symdecouple.decoupling.plan import Plan
@@ -54,12 +53,8 @@ def run(arguments: argparse.Namespace) -> int:
         return ExitCode.OK
     try:
         samples = read_samples(arguments)
-        if arguments.match is not None:
-            text, is_partial = _matched(plan, samples, arguments, kind)
-        elif plan is not None and arguments.normalize:
-            text, is_partial = _normalized(plan, samples, arguments, kind)
-        else:
-            text, is_partial = _computed(plan, samples, arguments, kind)
+        answer = _moved if arguments.match is not None or arguments.normalize else _computed
+        text, is_partial = answer(plan, samples, arguments, kind)
     except InvalidInput as error:
         raise InvalidInput(f"{source_of(arguments)}: {printable(str(error))}") from error
     _write(text, output)
@@ -117,33 +112,29 @@ def _accuracy(arguments: argparse.Namespace) -> Sequence[Column]:
     return ACCURACY
 
 
-def _normalized(plan: Plan, samples: Samples, arguments: argparse.Namespace, kind: str | None) -> tuple[str, bool]:
-    from symdecouple.cli.normalized_report import normalized_csv, normalized_json, notes
-    from symdecouple.cli.plan_rows import normalized_samples
-
-    with told_to_wait(f"normalizing {len(samples.labels)} samples", "samples") as tell:
-        found = normalized_samples(plan, arguments.level, samples, arguments.nan_policy, arguments.dps, tell)
-    is_partial = any(sample.refused for sample in found)
-    if kind == "json":
-        more = {"level": arguments.level} | _settings(plan, arguments) | _structured(plan, arguments)
-        return normalized_json(found, samples, arguments.file, arguments.nan_policy, more), is_partial
-    print("\n".join([describe(samples, source_of(arguments), arguments.axis), *notes(found)]), file=sys.stderr)
-    return normalized_csv(found, samples.axis), is_partial
-
-
-def _matched(plan: Plan | None, samples: Samples, arguments: argparse.Namespace, kind: str | None) -> tuple[str, bool]:
+def _moved(plan: Plan | None, samples: Samples, arguments: argparse.Namespace, kind: str | None) -> tuple[str, bool]:
+    """The samples themselves, matched or normalized."""
     from symdecouple.cli.matched_samples import matched_samples
     from symdecouple.cli.normalized_report import how_far, normalized_csv, normalized_json, notes
+    from symdecouple.cli.plan_rows import normalized_samples
 
-    with told_to_wait(f"matching {len(samples.labels)} samples", "samples") as tell:
-        found = matched_samples(plan, arguments.match, samples, arguments.nan_policy, tell)
+    is_match = plan is None or arguments.match is not None
+    with told_to_wait(f"{'matching' if is_match else 'normalizing'} {len(samples.labels)} samples", "samples") as tell:
+        if plan is None or is_match:
+            found = matched_samples(plan, arguments.match, samples, arguments.nan_policy, tell)
+        else:
+            found = normalized_samples(plan, arguments.level, samples, arguments.nan_policy, arguments.dps, tell)
     is_partial = any(sample.refused for sample in found)
     if kind == "json":
-        names = {} if plan is None else {"features": [text.strip() for text in arguments.features]}
-        more = {"match": arguments.match} | names
-        return normalized_json(found, samples, arguments.file, arguments.nan_policy, more, "match"), is_partial
-    print("\n".join([describe(samples, source_of(arguments), arguments.axis), *how_far(found),
-                     *notes(found, "matched")]), file=sys.stderr)
+        more: dict[str, Any] = {"match": arguments.match} if is_match else {"level": arguments.level}
+        if plan is not None:
+            more |= ({"features": [text.strip() for text in arguments.features]} if is_match else
+                     _settings(plan, arguments) | _structured(plan, arguments))
+        return normalized_json(found, samples, arguments.file, arguments.nan_policy, more,
+                               "match" if is_match else "normalize"), is_partial
+    told = [describe(samples, source_of(arguments), arguments.axis), *(how_far(found) if is_match else []),
+            *notes(found, "matched" if is_match else "normalized")]
+    print("\n".join(told), file=sys.stderr)
     return normalized_csv(found, samples.axis), is_partial
 
 
@@ -201,8 +192,5 @@ def _write(text: str, output: Path | None) -> None:
     if output is None:
         print(text)
         return
-    try:
-        with replacing(output) as stream:
-            stream.write((text + "\n").encode("utf-8", "backslashreplace"))
-    except OSError as error:
-        raise InvalidInput(f"--output {output} cannot be written ({error.strerror or error})") from None
+    with writing("--output", output) as stream:
+        stream.write((text + "\n").encode("utf-8", "backslashreplace"))

@@ -6,6 +6,7 @@ shipped with their source in ``data/``.
 
 from __future__ import annotations
 
+import argparse
 import time
 from importlib import resources
 
@@ -33,7 +34,7 @@ _SHAPE = ("mean(x)", "variance()", "kurtosis()")
 _STEP = 1e-5  # change of skewness, either way, over which the slopes of the last table are taken
 
 
-def run() -> int:
+def run(_: argparse.Namespace) -> int:
     """Print the tour; INTERNAL if anything came out otherwise than mathematics says."""
     print("Features of a sample are decoupled where their gradients are orthogonal. Can these be?\n")
     right = _verdict(_MOMENTS, Status.REFUTED)

@@ -5,13 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
 
 from symdecouple.analysis.explained import explain
 from symdecouple.calculus.certificates import MAX_TEXT, verdict_from_json
-from symdecouple.calculus.frobenius import check_frobenius
-from symdecouple.cli.check import exit_code, formulas_in, formulas_of, verify
-from symdecouple.cli.declaration import declared
+from symdecouple.cli.check import decided, exit_code, formulas_in, verify
 from symdecouple.cli.exit_codes import ExitCode
 from symdecouple.cli.report import printable
 from symdecouple.cli.sample_file import read_bytes
@@ -32,19 +29,13 @@ def run(arguments: argparse.Namespace) -> int:
     elif len(given) == 1 and "(" not in given[0]:
         given, text = [], _text_of(given[0])
     source = "standard input" if arguments.formulas[0].strip() == "-" else printable(arguments.formulas[0])
-    verdict = _decided(given, arguments) if given else _read(text, source, arguments.budget)
+    verdict = decided(given, arguments)[1] if given else _read(text, source, arguments.budget)
     words = explain(verdict)
     print(json.dumps(words.to_dict(), indent=2) if arguments.json else words)
     if verdict.question == "C2":
         return exit_code(verdict)
     codes = {Status.PROVED: ExitCode.PROVED, Status.REFUTED: ExitCode.REFUTED}
     return codes.get(verdict.status, ExitCode.UNDECIDED)
-
-
-def _decided(formulas: Sequence[str], arguments: argparse.Namespace) -> Verdict:
-    features = declared(formulas_of(formulas), arguments, arguments.n_samples)
-    with told_to_wait(f"deciding; gives up after {arguments.budget:g} s"):
-        return check_frobenius(features, n_samples=arguments.n_samples, budget=arguments.budget)
 
 
 def _text_of(name: str) -> str:

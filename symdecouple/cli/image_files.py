@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from symdecouple.cli.pictures import FloatArray, Picture, pillow_modules, read_by_pillow
+from symdecouple.cli.sample_file import unreadable
+from symdecouple.cli.streams import check_folder, writing
 from symdecouple.errors import InvalidInput
 from symdecouple.numeric.samples.intake import take_numbers
-from symdecouple.replacing import replacing
 
 __all__ = ["Written", "check_writable", "read_picture", "write_picture"]
 
@@ -44,14 +45,8 @@ def read_picture(path: Path) -> Picture:
         with path.open("rb") as stream:
             head = stream.read(32)
         return _array(path) if head.startswith(_NPY) else read_by_pillow(path, head)
-    except InvalidInput as error:
-        raise InvalidInput(f"{path}: {error}") from error
-    except FileNotFoundError:
-        raise InvalidInput(f"{path}: there is no such file") from None
-    except IsADirectoryError:
-        raise InvalidInput(f"{path}: this is a folder; name a file in it") from None
-    except OSError as error:
-        raise InvalidInput(f"{path}: it cannot be read ({error.strerror or str(error)[:120]})") from None
+    except (InvalidInput, OSError) as error:
+        raise InvalidInput(f"{path}: {unreadable(error)}") from error
 
 
 def _array(path: Path) -> Picture:
@@ -96,9 +91,7 @@ def check_writable(path: Path, highest: int | None, shape: tuple[int, ...]) -> N
     if kind is None:
         lossy = ", JPEG would change its features" if path.suffix.lower() in (".jpg", ".jpeg") else ""
         raise InvalidInput(f"--output {path}: results are written as .png, .tif, .tiff or .npy{lossy}")
-    if not path.parent.is_dir() or path.is_dir():
-        raise InvalidInput(f"--output {path}: " + ("this is a folder; name a file in it" if path.is_dir() else
-                                                   f"there is no folder {path.parent}"))
+    check_folder("--output", path)
     if kind == "NPY":
         return
     pillow_modules()
@@ -131,14 +124,11 @@ def write_picture(path: Path, values: FloatArray, source: Picture) -> Written:
             levels = np.clip(rounded, 0, highest).astype(np.uint8 if highest == 255 else np.uint16)
     about: dict[str, Any] = {"icc_profile": source.profile} if source.profile else {}
     about |= {"dpi": source.dpi} if source.dpi else {}
-    try:
-        with replacing(path) as stream:
-            if kind == "NPY":
-                np.save(stream, values)
-            else:
-                pillow_modules()[0].fromarray(levels).save(stream, kind, **about)
-    except OSError as error:
-        raise InvalidInput(f"--output {path} cannot be written ({error.strerror or error})") from None
+    with writing("--output", path) as stream:
+        if kind == "NPY":
+            np.save(stream, values)
+        else:
+            pillow_modules()[0].fromarray(levels).save(stream, kind, **about)
     return found
 
 

@@ -6,13 +6,14 @@ In float64, by `symdecouple.stats.decoupled_moments`, without SymPy. Mean and va
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import repeat
 from typing import Any
 
 from numpy.typing import NDArray
 
-from symdecouple.cli.sample_rows import OUT_OF_RANGE, Column, SampleRow, Values, put, sample_rows
+from symdecouple.cli.sample_rows import Column, SampleRow, Values, by_columns, sample_rows
 from symdecouple.cli.samples import Samples
-from symdecouple.cli.shape_rows import mean_and_variance
+from symdecouple.cli.shape_rows import placed_columns
 from symdecouple.stats import decoupled_moments
 
 __all__ = ["moment_columns", "moment_rows"]
@@ -34,12 +35,6 @@ def moment_rows(samples: Samples, order: int, nan_policy: str = "propagate") -> 
 
 
 def _computed(rows: NDArray[Any], names: Sequence[str]) -> list[Values]:
-    found: list[Values] = [({}, {}) for _ in rows]
     results, outcomes = decoupled_moments(rows, len(names), axis=1, on_refusal="return")
-    for (values, refused), placed, result, outcome in zip(found, mean_and_variance(rows), results, outcomes,
-                                                          strict=True):
-        for name, value in zip(names[:_PLACED], placed, strict=False):
-            put(values, refused, name, value, OUT_OF_RANGE)
-        for name, value in zip(names[_PLACED:], result[_PLACED:].tolist(), strict=True):
-            put(values, refused, name, value, outcome)
-    return found
+    others = zip(names[_PLACED:], results.T[_PLACED:].tolist(), repeat(outcomes))
+    return by_columns(len(rows), [*placed_columns(rows)[: len(names)], *others])

@@ -5,14 +5,12 @@ A refused sample has empty fields and a note; the note goes where the numbers do
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from symdecouple.cli.plan_rows import NormalizedSample
-from symdecouple.cli.report import VERSION, plain, printable, told
+from symdecouple.cli.report import VERSION, csv_text, plain, printable, told
 from symdecouple.cli.samples import Samples
 
 __all__ = ["how_far", "normalized_csv", "normalized_json", "notes"]
@@ -25,9 +23,7 @@ def normalized_csv(found: Sequence[NormalizedSample], axis: str) -> str:
     lines: list[list[str]] = [[sample.label, *map(plain, sample.values)] for sample in found]
     if axis == "columns":
         lines = [list(fields) for fields in zip(*lines, strict=True)]
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(lines)
-    return out.getvalue().removesuffix("\n")
+    return csv_text(lines)
 
 
 def normalized_json(found: Sequence[NormalizedSample], samples: Samples, source: str, nan_policy: str,

@@ -12,7 +12,7 @@ import io
 import json
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from symdecouple import shown
@@ -20,7 +20,7 @@ from symdecouple.cli.sample_rows import Column, SampleRow, Value
 from symdecouple.cli.samples import Samples
 from symdecouple.errors import Outcome
 
-__all__ = ["VERSION", "WIDTH", "align", "as_csv", "as_json", "as_table", "clipped", "figures", "printable",
+__all__ = ["VERSION", "WIDTH", "align", "as_csv", "as_json", "as_table", "clipped", "csv_text", "figures", "printable",
            "shape_figures", "told"]
 
 FORMAT = "symdecouple.decouple"
@@ -46,13 +46,18 @@ def as_table(rows: Sequence[SampleRow], columns: Sequence[Column]) -> str:
 
 def as_csv(rows: Sequence[SampleRow], columns: Sequence[Column]) -> str:
     """CSV with a header line; the note is empty where everything was computed."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
     names = [column.name for column in columns]
-    writer.writerow(["label", "n", *names, "note"])
+    lines: list[Sequence[Any]] = [["label", "n", *names, "note"]]
     for row in rows:
         note = "; ".join(f"{', '.join(refused)}: {told(outcome)}" for refused, outcome in grouped(row))
-        writer.writerow([row.label, row.n, *(plain(row.values.get(name)) for name in names), note])
+        lines.append([row.label, row.n, *(plain(row.values.get(name)) for name in names), note])
+    return csv_text(lines)
+
+
+def csv_text(lines: Iterable[Sequence[Any]]) -> str:
+    """Fields of lines as CSV, without the last end of line."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(lines)
     return out.getvalue().removesuffix("\n")
 
 

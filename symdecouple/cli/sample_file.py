@@ -18,7 +18,7 @@ from symdecouple.cli.streams import read_input
 from symdecouple.cli.text_file import decode, read_grid
 from symdecouple.errors import InvalidInput
 
-__all__ = ["read_bytes", "read_samples", "source_of"]
+__all__ = ["read_bytes", "read_samples", "source_of", "unreadable"]
 
 _NPY = b"\x93NUMPY"
 _GZIP = b"\x1f\x8b"
@@ -43,7 +43,7 @@ def read_samples(arguments: argparse.Namespace) -> Samples:
         with Path(arguments.file).open("rb") as stream:
             return _read_stream(stream, arguments)
     except (OSError, ValueError) as error:
-        raise _unreadable(error) from None
+        raise unreadable(error) from None
 
 
 def read_bytes(name: str, most: int) -> bytes:
@@ -57,13 +57,14 @@ def read_bytes(name: str, most: int) -> bytes:
         with Path(name).open("rb") as stream:
             found = stream.read(most + 1)
     except (OSError, ValueError) as error:
-        raise _unreadable(error) from None
+        raise unreadable(error) from None
     if len(found) > most:
         raise InvalidInput(f"it is longer than {most} bytes")
     return found
 
 
-def _unreadable(error: Exception) -> InvalidInput:
+def unreadable(error: Exception) -> InvalidInput:
+    """Say in the words of the command line why a file cannot be read."""
     if isinstance(error, InvalidInput):
         return error
     if isinstance(error, FileNotFoundError):

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from symdecouple.cli.samples import Samples
 from symdecouple.errors import InvalidInput, Outcome
 
-__all__ = ["OUT_OF_RANGE", "Column", "SampleRow", "Value", "Values", "answers", "present", "put", "sample_rows"]
+__all__ = ["OUT_OF_RANGE", "Column", "SampleRow", "Value", "Values", "answers", "by_columns", "present", "put",
+           "sample_rows"]
 
 Value: TypeAlias = float | str
 """A float, or the digits that were asked for."""
@@ -127,6 +128,15 @@ def put(values: dict[str, Value], refused: dict[str, Outcome], name: str, value:
         refused[name] = OUT_OF_RANGE if outcome.ok else outcome
     else:
         values[name] = value if isinstance(value, str) else value + 0.0  # zero has no sign
+
+
+def by_columns(count: int, columns: Iterable[tuple[str, Iterable[Value | None], Iterable[Outcome]]]) -> list[Values]:
+    """Return the values of so many samples from names with the values and the outcomes of all samples."""
+    found: list[Values] = [({}, {}) for _ in range(count)]
+    for name, values, outcomes in columns:
+        for (kept, refused), value, outcome in zip(found, values, outcomes, strict=False):
+            put(kept, refused, name, value, outcome)
+    return found
 
 
 def _whole_refusal(kept: NDArray[Any], missing: int, nan_policy: str) -> Outcome | None:

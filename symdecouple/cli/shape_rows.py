@@ -7,17 +7,18 @@ float64 on the way, they are taken exactly and rounded once. The other three are
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import repeat
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from symdecouple.cli.sample_rows import OUT_OF_RANGE, Column, SampleRow, Values, put, sample_rows
+from symdecouple.cli.sample_rows import OUT_OF_RANGE, Column, SampleRow, Values, by_columns, sample_rows
 from symdecouple.cli.samples import Samples
 from symdecouple.numeric.samples.intake import exact
 from symdecouple.stats import kurtosis, orthokurtosis, skewness
 
-__all__ = ["COLUMNS", "STATISTICS", "mean_and_variance", "shape_rows"]
+__all__ = ["COLUMNS", "STATISTICS", "placed_columns", "shape_rows"]
 
 STATISTICS = ("mean", "variance", "skewness", "kurtosis", "orthokurtosis")
 _PLACED = STATISTICS[:2]
@@ -30,7 +31,13 @@ def shape_rows(samples: Samples, nan_policy: str = "propagate") -> tuple[SampleR
     return sample_rows(samples, STATISTICS, _computed, nan_policy)
 
 
-def mean_and_variance(rows: NDArray[Any]) -> list[tuple[float | None, float | None]]:
+def placed_columns(rows: NDArray[Any]) -> list[Any]:
+    """Mean and variance (1/N) of all rows, (R, N), as columns for `by_columns`."""
+    placed = zip(*_mean_and_variance(rows), strict=True)
+    return [(name, values, repeat(OUT_OF_RANGE)) for name, values in zip(_PLACED, placed, strict=True)]
+
+
+def _mean_and_variance(rows: NDArray[Any]) -> list[tuple[float | None, float | None]]:
     """Mean and variance (1/N) of each row, (R, N); None where float64 has no such number."""
     if rows.dtype.kind == "O":
         return [_exactly(row) for row in rows]
@@ -43,15 +50,11 @@ def mean_and_variance(rows: NDArray[Any]) -> list[tuple[float | None, float | No
 
 
 def _computed(rows: NDArray[Any]) -> list[Values]:
-    found: list[Values] = [({}, {}) for _ in rows]
-    for (values, refused), placed in zip(found, mean_and_variance(rows), strict=True):
-        for name, value in zip(_PLACED, placed, strict=True):
-            put(values, refused, name, value, OUT_OF_RANGE)
+    columns = placed_columns(rows)
     for name, function in _SHAPES.items():
         results, outcomes = function(rows, axis=1, on_refusal="return")
-        for (values, refused), result, outcome in zip(found, results, outcomes, strict=True):
-            put(values, refused, name, float(result) if outcome.ok else None, outcome)
-    return found
+        columns.append((name, results.tolist(), outcomes))
+    return by_columns(len(rows), columns)
 
 
 def _exactly(row: NDArray[Any]) -> tuple[float | None, float | None]:

@@ -1,4 +1,4 @@
-"""Standard input, output and error, one of which may be closed or full."""
+"""Standard input, output and error, one of which may be closed or full, and the files of results."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from symdecouple.errors import InvalidInput
+from symdecouple.replacing import replacing
 
-__all__ = ["abandon_output", "are_one_file", "read_input", "read_input_text", "say", "streams_made_whole"]
+__all__ = ["abandon_output", "are_one_file", "check_folder", "read_input", "read_input_text", "say",
+           "streams_made_whole", "writing"]
 
 
 class _Closed(io.TextIOBase):
@@ -90,6 +92,23 @@ def read_input_text(most: int) -> str:
         return data.decode("utf-8-sig", "ignore" if len(data) > most else "strict")
     except UnicodeError:
         raise InvalidInput("standard input is no text in UTF-8") from None
+
+
+@contextlib.contextmanager
+def writing(option: str, path: Path) -> Iterator[BinaryIO]:
+    """Yield a file that takes the place of another; say in one line what cannot be written, and why."""
+    try:
+        with replacing(path) as stream:
+            yield stream
+    except OSError as error:
+        raise InvalidInput(f"{option} {path} cannot be written ({error.strerror or error})") from None
+
+
+def check_folder(option: str, path: Path) -> None:
+    """Refuse the name of a file that is a folder, or would be in none."""
+    if not path.parent.is_dir() or path.is_dir():
+        raise InvalidInput(f"{option} {path}: " + ("this is a folder; name a file in it" if path.is_dir() else
+                                                   f"there is no folder {path.parent}"))
 
 
 def are_one_file(one: Path, other: Path) -> bool:

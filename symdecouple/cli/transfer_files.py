@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 
@@ -13,13 +11,12 @@ from symdecouple.cli.channel import Channel
 from symdecouple.cli.colours import joined, split
 from symdecouple.cli.image_features import Listed
 from symdecouple.cli.pictures import FloatArray, Picture
-from symdecouple.cli.streams import are_one_file
+from symdecouple.cli.streams import are_one_file, check_folder, writing
 from symdecouple.decoupling.colour_channels import Layout
 from symdecouple.decoupling.lookup_table import LookupTable
 from symdecouple.decoupling.transfer_picture import draw_transfer
 from symdecouple.errors import InvalidInput, Refused
 from symdecouple.figures import new_figure
-from symdecouple.replacing import replacing
 
 __all__ = ["NODES", "check_cube", "check_names", "check_preview", "write_cube", "write_preview"]
 
@@ -58,7 +55,7 @@ def write_preview(path: Path, source: Picture, target: FloatArray, result: Float
         images = [np.repeat(v[..., None], 3, axis=-1) if v.ndim == 2 else v for v in images]
     layout = Layout(channel_axis=-1 if images[0].ndim == 3 else None, filtered=1 if has_filters else None)
     axes = draw_transfer(images, layout, 1, is_shown=False)
-    with _writing("--preview", path) as stream:
+    with writing("--preview", path) as stream:
         axes[0].figure.savefig(stream, format=path.suffix[1:].lower(), dpi=_DPI)
 
 
@@ -99,7 +96,7 @@ def write_cube(path: Path, channels: Sequence[Channel], colour: str, source: Pic
         table = LookupTable.of(of_colours, NODES, white, is_separable=is_separable)
     except Refused:
         table = LookupTable.of(of_colours, _MORE, white, is_separable=is_separable)
-    with _writing("--cube", path) as stream:
+    with writing("--cube", path) as stream:
         stream.write(table.text(path.stem).encode())
     return table
 
@@ -113,16 +110,4 @@ def _finite(values: FloatArray) -> FloatArray:
 def _check_place(option: str, path: Path, endings: tuple[str, ...]) -> None:
     if "\0" in str(path) or path.suffix.lower() not in endings:
         raise InvalidInput(f"{option} {str(path)!r}: the file is written as {', '.join(endings)}")
-    if not path.parent.is_dir() or path.is_dir():
-        raise InvalidInput(f"{option} {path}: " + ("this is a folder; name a file in it" if path.is_dir() else
-                                                   f"there is no folder {path.parent}"))
-
-
-@contextlib.contextmanager
-def _writing(option: str, path: Path) -> Iterator[BinaryIO]:
-    """Yield a file that takes the place of another; say in one line what cannot be written, and why."""
-    try:
-        with replacing(path) as stream:
-            yield stream
-    except OSError as error:
-        raise InvalidInput(f"{option} {path} cannot be written ({error.strerror or error})") from None
+    check_folder(option, path)

@@ -147,5 +147,5 @@ def _figure(found: dict[tuple[str, str], _Angles]) -> Figure:
         half.suptitle(f"{key[0]}, {key[1]}")
         grid = half.add_gridspec(2, 2, height_ratios=(1, 1.3))
         axes = [half.add_subplot(grid[place]) for place in ((0, slice(None)), (1, 0), (1, 1))]
-        draw_orthogonality(found[key], axes)
+        draw_orthogonality(found[key].original, found[key].decoupled, found[key].labels, axes)
     return figure

@@ -7,12 +7,14 @@ samples have which deviation from orthogonality, from -90 degrees (opposite) ove
 from __future__ import annotations
 
 import re
-from typing import Any, Literal, Protocol, TypeAlias, get_args
+from functools import partial
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.analysis.angles.deviations import Deviations
+from symdecouple.analysis.angles.picture import check_count, heat_map, short_degrees
 from symdecouple.analysis.angles.tables import title_of
 from symdecouple.errors import InvalidInput
 from symdecouple.figures import COLOURS, Axes, given_axes, new_figure, titled
@@ -22,6 +24,7 @@ __all__ = ["Measure", "Which", "draw_map", "draw_pair_plot"]
 
 Which: TypeAlias = Literal["original", "decoupled", "cross"]
 Measure: TypeAlias = Literal["degrees", "cosine"]
+Names: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 
 _MOST = 8  # features of a pair plot: its panels are still an inch wide
 _ANNOTATED = 10
@@ -31,36 +34,12 @@ _LONG = 6  # letters of a label that fit below a cell
 _EDGES = np.linspace(-92.5, 92.5, 38)  # 0 is in the middle of a bar
 
 
-class Drawn(Protocol):
-    """What the pictures show of an `Orthogonality`."""
-
-    @property
-    def original(self) -> Deviations: ...
-
-    @property
-    def decoupled(self) -> Deviations: ...
-
-    @property
-    def cross(self) -> Deviations: ...
-
-    @property
-    def short(self) -> tuple[tuple[str, ...], tuple[str, ...]]: ...
-
-    @property
-    def count(self) -> int: ...
-
-    @property
-    def refused(self) -> int: ...
-
-
-def draw_map(found: Drawn, ax: Any = None, *, which: Which = "decoupled", measure: Measure = "degrees"
+def draw_map(each: Deviations, short: Names, ax: Any = None, *, which: Which = "decoupled", measure: Measure = "degrees"
              ) -> Axes:
     """Draw one map, as `Orthogonality.plot_map` says."""
-    check_choice("which", which, get_args(Which))
     check_choice("measure", measure, get_args(Measure))
-    _check_count(found)
-    each: Deviations = getattr(found, which)
-    rows, columns = found.short[int(which != "original")], found.short[int(which == "decoupled")]
+    check_count(each)
+    rows, columns = short[int(which != "original")], short[int(which == "decoupled")]
     size = len(rows)
     one: Axes
     (one,) = (new_figure(1.6 + 0.62 * max(size, 4), 1.0 + 0.55 * max(size, 4)).add_subplot(),) if ax is None else (
@@ -69,8 +48,8 @@ def draw_map(found: Drawn, ax: Any = None, *, which: Which = "decoupled", measur
     values = (np.sin(np.radians(sizes)) if measure == "cosine" else sizes).mean(axis=0)
     top = 1 if measure == "cosine" else 90
     same = np.eye(size, dtype=bool) & (which != "cross")
-    image = one.imshow(np.ma.masked_array(values, same), cmap="viridis", vmin=0, vmax=top)
-    one.set_facecolor("0.9")
+    text = _short_cosine if measure == "cosine" else _short
+    image = heat_map(one, values, same, top, _ANNOTATED, text)
     is_long = max(map(len, columns)) > _LONG
     one.set_xticks(range(size), columns, rotation=40 if is_long else 0, ha="right" if is_long else "center",
                    rotation_mode="anchor" if is_long else "default")
@@ -81,39 +60,30 @@ def draw_map(found: Drawn, ax: Any = None, *, which: Which = "decoupled", measur
     titled(one, each.title if measure == "cosine" else f"{title_of(each)} degrees")
     bar = one.figure.colorbar(image, ax=one, fraction=0.05, pad=0.03)
     bar.set_label("mean |cos| of the angle" if measure == "cosine" else "mean |90\u00b0 \u2212 angle| [degrees]")
-    if size <= _ANNOTATED:
-        for i, j in zip(*np.nonzero(~same), strict=True):
-            one.text(j, i, _short(values[i, j], top), ha="center", va="center", fontsize="small",
-                     color="black" if values[i, j] > top / 2 else "white")
     return one
 
 
-def draw_pair_plot(found: Drawn, ax: Any = None) -> NDArray[Any]:
+def draw_pair_plot(original: Deviations, decoupled: Deviations, short: Names, ax: Any = None) -> NDArray[Any]:
     """Draw the deviations of all samples, as `Orthogonality.plot_pairs` says."""
-    _check_count(found)
-    size = len(found.short[0])
+    check_count(original)
+    size = len(short[0])
     if size > _MOST:
         raise InvalidInput(f"a pair plot has room for {_MOST} features, there are {size}; take some of them: "
                            "found.select(1, 2, 3, 4)")
     panels: NDArray[Any] = new_figure(1.0 + 1.2 * size, 0.8 + 1.05 * size).subplots(
         size, size, squeeze=False) if ax is None else (
         np.array(given_axes(ax, [size * size]), dtype=object).reshape(size, size))
-    samples = found.original.samples, found.decoupled.samples
+    samples = original.samples, decoupled.samples
     for i in range(size):
         for j in range(size):
             if i == j:
-                _name(panels[i, i], found.short[0][i], found.short[1][i])
+                _name(panels[i, i], short[0][i], short[1][i])
             else:
                 _draw_panel(panels[i, j], samples[int(j > i)][:, i, j], bool(j > i), (i == size - 1, j == 0))
     titled(panels[0, 0], "below: as declared", loc="left", color=COLOURS["orange"])
     titled(panels[0, -1], "above: decoupled", loc="right", color=COLOURS["blue"])
     panels[-1, 0].set_xlabel("90\u00b0 \u2212 angle [degrees]", fontsize="small", loc="left")
     return panels
-
-
-def _check_count(found: Drawn) -> None:
-    if not found.count:
-        raise InvalidInput(f"there is nothing to draw: all {found.refused} samples were refused")
 
 
 def _name(ax: Any, declared: str, decoupled: str) -> None:
@@ -149,14 +119,12 @@ def _draw_panel(ax: Any, degrees: Any, is_decoupled: bool, edges: tuple[bool, bo
     ax.set_xticks([-90, 0, 90], ["\u221290", "0", "90"] if is_bottom else [], fontsize="small")
     ax.set_yticks([0, 1], ["0", "1"] if is_left else [], fontsize="small")
     ax.spines[["top", "right"]].set_visible(False)
-    ax.text(0.97, 0.95, _short(float(np.abs(degrees).mean()), 90), transform=ax.transAxes, ha="right", va="top",
+    ax.text(0.97, 0.95, _short(float(np.abs(degrees).mean())), transform=ax.transAxes, ha="right", va="top",
             fontsize="small")
 
 
-def _short(value: float, top: float) -> str:
-    """Two or three digits, with the unit of degrees left to the axes."""
-    if top == 1:
-        return f"{value:.2f}".removeprefix("0") if value >= 0.005 else "0" if value < 1e-9 else "<.01"
-    if value < 0.05:
-        return "0" if value < 1e-6 else "<0.1"
-    return f"{value:.0f}" if value >= 9.95 else f"{value:.1f}"
+def _short_cosine(value: float) -> str:
+    return f"{value:.2f}".removeprefix("0") if value >= 0.005 else "0" if value < 1e-9 else "<.01"
+
+
+_short = partial(short_degrees, tiny=1e-6)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from functools import partial
+from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -12,50 +14,36 @@ from symdecouple.analysis.angles.tables import TINY, title_of
 from symdecouple.errors import InvalidInput
 from symdecouple.figures import COLOURS, new_figure, quiet, titled
 
-__all__ = ["draw_orthogonality"]
+__all__ = ["check_count", "draw_orthogonality", "heat_map", "short_degrees"]
 
 ORIGINAL, DECOUPLED = COLOURS["orange"], COLOURS["blue"]
-SHADES = "viridis"
 LABELLED = 60  # pairs that still have a label each
 ROOM = 84  # letters and gaps that fit side by side
 ANNOTATED = 9  # features whose maps still have room for numbers
 
 
-class Drawn(Protocol):
-    """What the picture shows of an `Orthogonality`."""
-
-    @property
-    def original(self) -> Deviations: ...
-
-    @property
-    def decoupled(self) -> Deviations: ...
-
-    @property
-    def labels(self) -> tuple[str, ...]: ...
-
-    @property
-    def count(self) -> int: ...
-
-    @property
-    def refused(self) -> int: ...
-
-
-def draw_orthogonality(found: Drawn, ax: Any = None) -> tuple[Any, ...]:
+def draw_orthogonality(original: Deviations, decoupled: Deviations, labels: Sequence[str], ax: Any = None
+                       ) -> tuple[Any, ...]:
     """Draw deviations from orthogonality, as `Orthogonality.plot` says."""
-    if not found.count:
-        raise InvalidInput(f"there is nothing to draw: all {found.refused} samples were refused")
-    axes = _figure(found) if ax is None else _given(ax)
-    _draw_pairs(axes[0], found)
+    check_count(original)
+    axes = _figure(len(original.pairs)) if ax is None else _given(ax)
+    _draw_pairs(axes[0], original, decoupled, labels)
     if len(axes) == 3:
-        for each, one in zip((found.original, found.decoupled), axes[1:], strict=True):
-            image = _draw_map(one, each, found.labels)
+        for each, one in zip((original, decoupled), axes[1:], strict=True):
+            image = _draw_map(one, each, labels)
         bar = axes[1].figure.colorbar(image, ax=list(axes[1:]), ticks=range(0, 91, 15), fraction=0.04, pad=0.02)
         bar.set_label("mean |DO| [degrees]")
     return axes
 
 
-def _figure(found: Drawn) -> tuple[Any, ...]:
-    width = min(12.0, max(7.5, 3 + 0.25 * len(found.original.pairs)))
+def check_count(each: Deviations) -> None:
+    """Refuse a batch in which no sample counts."""
+    if not len(each.samples):
+        raise InvalidInput(f"there is nothing to draw: all {prod(each.degrees.shape[:-2])} samples were refused")
+
+
+def _figure(pairs: int) -> tuple[Any, ...]:
+    width = min(12.0, max(7.5, 3 + 0.25 * pairs))
     heights = 3.0, 0.3 + 0.43 * width  # two square maps fill the width
     figure = new_figure(width, sum(heights))
     grid = figure.add_gridspec(2, 2, height_ratios=heights)
@@ -69,18 +57,18 @@ def _given(ax: Any) -> tuple[Any, ...]:
     return axes
 
 
-def _draw_pairs(ax: Any, found: Drawn) -> None:
-    size = len(found.original.features)
+def _draw_pairs(ax: Any, original: Deviations, decoupled: Deviations, names: Sequence[str]) -> None:
+    size, count = len(original.features), len(original.samples)
     below = np.array([(i, j) for j in range(size) for i in range(j + 1, size)])
     places = np.arange(len(below))
     ax.axhline(0, color="0.6", linewidth=0.8, zorder=0)
-    for each, colour, marker, side in ((found.original, ORIGINAL, "s", -0.13), (found.decoupled, DECOUPLED, "o", 0.13)):
+    for each, colour, marker, side in ((original, ORIGINAL, "s", -0.13), (decoupled, DECOUPLED, "o", 0.13)):
         ax.errorbar(places + side, each.signed_mean[tuple(below.T)], each.signed_std[tuple(below.T)], fmt=marker,
                     color=colour, markersize=4.5, capsize=2.5, linewidth=1.2, label=each.title)
-    ticks, labels = _labels(found.labels, below)
+    ticks, labels = _labels(names, below)
     ax.set_xticks(ticks, labels, rotation=90 if sum(map(len, labels)) > ROOM - len(labels) else 0)
     ax.set_xlim(-0.6, len(below) - 0.4)
-    quiet(ax, f"deviation from orthogonality ({found.count} sample{'' if found.count == 1 else 's'})",
+    quiet(ax, f"deviation from orthogonality ({count} sample{'' if count == 1 else 's'})",
           "pair of features", "DO [degrees]")
     ax.legend(frameon=False, ncols=2, loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0)
 
@@ -96,22 +84,29 @@ def _labels(names: Sequence[str], pairs: Any) -> tuple[list[int], list[str]]:
 
 def _draw_map(ax: Any, each: Deviations, names: Sequence[str]) -> Any:
     mean, size = each.mean, len(each.features)
-    image = ax.imshow(np.ma.masked_array(mean, np.eye(size, dtype=bool)), cmap=SHADES, vmin=0, vmax=90)
+    image = heat_map(ax, mean, np.eye(size, dtype=bool), 90, ANNOTATED, partial(short_degrees, tiny=TINY))
     every = -(-size // 15)
     ticks = range(0, size, every)
     ax.set_xticks(ticks, [names[t] for t in ticks])
     ax.set_yticks(ticks, [names[t] for t in ticks])
     titled(ax, title_of(each))
     ax.set_xlabel("feature")
-    ax.set_facecolor("0.9")
-    if size <= ANNOTATED:
-        for i, j in zip(*np.nonzero(~np.eye(size, dtype=bool)), strict=True):
-            ax.text(j, i, _short(mean[i, j]), ha="center", va="center", fontsize="small",
-                    color="black" if mean[i, j] > 45 else "white")
     return image
 
 
-def _short(degrees: float) -> str:
+def heat_map(ax: Any, values: Any, hidden: Any, top: float, most: int, text: Callable[[float], str]) -> Any:
+    """Draw values from 0 to `top` as an image, some places left out; up to so many a side with numbers in them."""
+    image = ax.imshow(np.ma.masked_array(values, hidden), cmap="viridis", vmin=0, vmax=top)
+    ax.set_facecolor("0.9")
+    if len(values) <= most:
+        for i, j in zip(*np.nonzero(~hidden), strict=True):
+            ax.text(j, i, text(values[i, j]), ha="center", va="center", fontsize="small",
+                    color="black" if values[i, j] > top / 2 else "white")
+    return image
+
+
+def short_degrees(degrees: float, tiny: float) -> str:
+    """Return two or three digits; 0 below what is tiny."""
     if degrees < 0.05:
-        return "0" if degrees < TINY else "<0.1"
+        return "0" if degrees < tiny else "<0.1"
     return f"{degrees:.0f}" if degrees >= 9.95 else f"{degrees:.1f}"

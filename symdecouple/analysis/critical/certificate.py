@@ -71,7 +71,8 @@ class AllCriticalPoints(AtReferences):
         yield Check("there are critical points", bool(found), f"{len(found)}")
 
     def reason(self, n_samples: Size | None) -> str:
-        return f"each of {len(self.settled)} patterns of ties has one sample at the references, or none, by a proof"
+        return self.because or (f"each of {len(self.settled)} patterns of ties has one sample at the references, or "
+                                "none, by a proof")
 
     def summary(self) -> tuple[str, ...]:
         boxes = sum(answer.how == "box" for answer in self.settled.values())
@@ -95,6 +96,7 @@ class GlobalExtrema(AllCriticalPoints):
 
     kind: ClassVar[str] = "critical points: extrema"
     answers: ClassVar[tuple[str, Status]] = ("B1", Status.PROVED)
+    because = "one pattern of ties is a minimum and one a maximum, and all other critical values lie between"
 
     def _conclusion(self, found: Sequence[Solution], level: int) -> Iterator[Check]:
         if {solution.kind for solution in found} == {"isolated"}:
@@ -110,9 +112,6 @@ class GlobalExtrema(AllCriticalPoints):
         yield Check("all other values lie between", below < above and all(
             below < a and b < above for a, b in others), f"{len(others)} saddles")
 
-    def reason(self, n_samples: Size | None) -> str:
-        return "one pattern of ties is a minimum and one a maximum, and all other critical values lie between"
-
 
 @dataclass(frozen=True, slots=True)
 class ThinBasins(AllCriticalPoints):
@@ -120,14 +119,12 @@ class ThinBasins(AllCriticalPoints):
 
     kind: ClassVar[str] = "critical points: basins"
     answers: ClassVar[tuple[str, Status]] = ("B2", Status.PROVED)
+    because = "no saddle is degenerate, and only samples with ties flow to one"
 
     def _conclusion(self, found: Sequence[Solution], level: int) -> Iterator[Check]:
         saddles = [s for s in found if s.kind == "saddle"]
         yield Check("both signs at every saddle", all(len(_signs(s.box, level)) == 2 for s in saddles),
                     f"{len(saddles)} saddles")
-
-    def reason(self, n_samples: Size | None) -> str:
-        return "no saddle is degenerate, and only samples with ties flow to one"
 
 
 def verdicts_of(level: MomentLevel) -> tuple[Verdict, Verdict, Verdict]:

@@ -129,7 +129,7 @@ def _terms(body: Expr, sample: Sample, is_logarithmic: bool) -> dict[tuple[Expr,
     for part in Add.make_args(expand(body)):
         key, coefficient = (S.Zero, 0), S.One
         for factor in Mul.make_args(part):
-            found = (_in_logarithm if is_logarithmic else _in_sample)(factor, sample)
+            found = _key(factor, sample, is_logarithmic)
             if found is None:
                 return None
             key, coefficient = (key[0] + found[0], key[1] + found[1]), coefficient * found[2]
@@ -137,26 +137,16 @@ def _terms(body: Expr, sample: Sample, is_logarithmic: bool) -> dict[tuple[Expr,
     return {key: c for key, c in out.items() if c != 0}
 
 
-def _in_sample(factor: Expr, sample: Sample) -> tuple[Expr, int, Expr] | None:
-    """Return (rate, power, coefficient) of a factor c, x^i or exp(a x)."""
+def _key(factor: Expr, sample: Sample, is_logarithmic: bool) -> tuple[Expr, int, Expr] | None:
+    """Return (rate, power, coefficient) of a factor c, t^i or exp(a t): x^i and exp(a x), or log(x)^i and x^a."""
     if _is_known(factor):
         return S.Zero, 0, factor
     base, power = factor.as_base_exp()
-    if base == sample and power.is_Integer and power > 0:
-        return S.Zero, int(power), S.One
-    if factor.func is exp and _is_known(rate := factor.args[0] / sample):
-        return rate, 0, S.One
-    return None
-
-
-def _in_logarithm(factor: Expr, sample: Sample) -> tuple[Expr, int, Expr] | None:
-    """Return (rate, power, coefficient) of a factor c, x^a or log(x)^i, t = log x."""
-    if _is_known(factor):
-        return S.Zero, 0, factor
-    base, power = factor.as_base_exp()
-    if base == sample and _is_known(power):
+    if is_logarithmic and base == sample and _is_known(power):
         return power, 0, S.One
-    if base == log(sample) and power.is_Integer and power > 0:
+    if not is_logarithmic and factor.func is exp and _is_known(rate := factor.args[0] / sample):
+        return rate, 0, S.One
+    if base == (log(sample) if is_logarithmic else sample) and power.is_Integer and power > 0:
         return S.Zero, int(power), S.One
     return None
 

@@ -22,12 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sympy import Expr, Float, Rational, exp
 
-from symdecouple.analysis.critical.chebyshev import AveragedFunctions, Terms, recognize_chebyshev, slope
+from symdecouple.analysis.critical.chebyshev import AveragedFunctions, recognize_chebyshev, slope
 from symdecouple.analysis.critical.claims import EverySize, bounded, found_numerically, proved, readers
-from symdecouple.analysis.critical.interval_newton import Enclosed, enclosed, floats_of, newton
+from symdecouple.analysis.critical.interval_newton import CriticalBox, Proved, critical_box, floats_of, newton
 from symdecouple.analysis.critical.point import CriticalPoint
 from symdecouple.analysis.critical.tie_patterns import Kind, Ties, index_of, kind_of, patterns
-from symdecouple.calculus.subject import Size, Subject
+from symdecouple.calculus.subject import Subject
 from symdecouple.language.budget import Budget
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.verdict import Check, Status, Verdict
@@ -35,6 +35,7 @@ from symdecouple.verdict import Check, Status, Verdict
 __all__ = ["READERS", "ChebyshevLevel", "chebyshev_level"]
 
 DIGITS = 30
+RADIUS = Fraction(1, 2**110)
 STARTS = 40
 LARGEST = 2_000
 """Patterns of ties; each takes some milliseconds, or all starts where it has no solution."""
@@ -77,24 +78,25 @@ class ChebyshevLevel:
         for start in _starts(count, low, high):
             t = newton(functions[:count], weights, wanted, start)
             if t is not None and low < t[0] and t[-1] < high:
-                found = enclosed(functions, ties, self.references, t)
+                found = critical_box(self.system, self.references, ties, t, RADIUS)
                 if found is not None:
-                    return self._point(ties, found)
+                    return self._point(*found)
         return None
 
-    def _point(self, ties: Ties, found: Enclosed) -> CriticalPoint:
-        level, size = len(self.features), Fraction(2**-60)
-        kind, index, error = kind_of(ties, level), index_of(ties, level) or 0, found.error
-        if _orientation(self.system.functions, found) < 0:
+    def _point(self, box: CriticalBox, found: Proved) -> CriticalPoint:
+        level, ties, size = len(self.features), box.ties, Fraction(2**-60)
+        kind, index, error = kind_of(ties, level), index_of(ties, level) or 0, (found.high - found.low) / 2
+        if found.signs[-1] < 0:
             swapped: dict[Kind, Kind] = {"minimum": "maximum", "maximum": "minimum"}
             kind, index = swapped.get(kind, kind), self.n_samples - len(ties) - index
-        values = tuple(_float(t) for t in found.points)
+        values = tuple(Float(Rational(t), DIGITS) for t in box.values)
         if self.system.is_logarithmic:
             values = tuple(Float(exp(t), DIGITS) for t in values)
             size *= Fraction(float(values[-1]))
         shares = tuple(Rational(n, self.n_samples) for n in ties)
-        return CriticalPoint(_float(found.value), kind, index, values, shares, self.n_samples,
-                             None if kind == "saddle" else True, True, float(max(error, size)))
+        value, is_global = Float(Rational((found.low + found.high) / 2), DIGITS), None if kind == "saddle" else True
+        return CriticalPoint(value, kind, index, values, shares, self.n_samples, is_global, True,
+                             float(max(error, size)))
 
 
 def _starts(count: int, low: float, high: float) -> Iterator[FloatArray]:
@@ -109,25 +111,15 @@ def _starts(count: int, low: float, high: float) -> Iterator[FloatArray]:
         yield np.sort(t)
 
 
-def _orientation(functions: Sequence[Terms], found: Enclosed) -> int:
-    """Return the sign of the second derivative at the highest value: of m_k' less its interpolation by the others."""
-    t = np.array([float(v) for v in found.points])
-    slopes = [slope(f) for f in functions]
-    weights = np.linalg.solve(np.array([floats_of(s, t) for s in slopes[:-1]]).T, floats_of(slopes[-1], t))
-    bends = [float(floats_of(slope(s), t[-1:])[0]) for s in slopes]
-    return 1 if bends[-1] - weights @ bends[:-1] > 0 else -1
-
-
-def _float(value: Fraction) -> Expr:
-    return Float(Rational(value.numerator, value.denominator), DIGITS)
-
-
 @dataclass(frozen=True, slots=True)
 class ChebyshevExtrema(EverySize):
     """B1 of averages: their derivatives form a Chebyshev system for each number of them, so that extrema are global."""
 
     kind: ClassVar[str] = "critical points: Chebyshev system, extrema"
     answers: ClassVar[tuple[str, Status]] = ("B1", Status.PROVED)
+    because = "the derivatives of the averages form a Chebyshev system, so that Theorem I applies"
+    findings = "at any references: no combination of the derivatives of the first j averages has j zeros, for each j"
+    formula = r"\det\bigl(m_i'(t_l)\bigr) \neq 0,\ t_1 < \dots < t_j"
 
     def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
         found = recognize_chebyshev(FeatureSet(self.subject.items))
@@ -142,15 +134,6 @@ class ChebyshevExtrema(EverySize):
                 t = np.sort([_drawn(rng, low, high) for _ in range(count)])
                 signs.add(np.sign(np.linalg.det(np.array([floats_of(s, t) for s in slopes[:count]]))))
             yield Check(f"one sign of determinants of {count}", len(signs) == 1, str(signs))
-
-    def reason(self, n_samples: Size | None) -> str:
-        return "the derivatives of the averages form a Chebyshev system, so that Theorem I applies"
-
-    def summary(self) -> tuple[str, ...]:
-        return ("at any references: no combination of the derivatives of the first j averages has j zeros, for each j",)
-
-    def latex(self) -> str:
-        return r"\det\bigl(m_i'(t_l)\bigr) \neq 0,\ t_1 < \dots < t_j"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from sympy import Expr
 
@@ -25,25 +25,36 @@ Reader: TypeAlias = Callable[[Mapping[str, Any]], Any]
 
 
 @dataclass(frozen=True, slots=True)
-class EverySize(Claim):
+class Stated(Claim):
+    """A claim whose reason, findings and formula are the same for all subjects, where a kind says nothing else."""
+
+    because: ClassVar[str] = ""
+    findings: ClassVar[str] = ""
+    formula: ClassVar[str] = ""
+
+    def reason(self, n_samples: Size | None) -> str:
+        return self.because
+
+    def summary(self) -> tuple[str, ...]:
+        return (self.findings,)
+
+    def latex(self) -> str:
+        return self.formula
+
+
+@dataclass(frozen=True, slots=True)
+class EverySize(Stated):
     """A claim for every number of samples from two on, at whatever references."""
 
-    @property
-    def n_samples(self) -> int | None:
-        """None: every number of them."""
-        return None
-
-    @property
-    def n0(self) -> int:
-        """The number of samples from which on it holds."""
-        return 2
+    n_samples: ClassVar[int | None] = None  # every number of them, from n0 on
+    n0: ClassVar[int] = 2
 
     def to_dict(self) -> dict[str, Any]:
         return self._head() | {"n_samples": None}
 
 
 @dataclass(frozen=True, slots=True)
-class AtReferences(Claim):
+class AtReferences(Stated):
     """A claim for one number of samples.
 
     Attributes

@@ -1,10 +1,16 @@
-r"""Newton's method for averages of exponential polynomials, and a proof that a solution lies near what it found.
+r"""Critical samples of averages of exponential polynomials: Newton's method, and a proof that one is near.
 
-With F_j(t) = sum_i p_i m_j(t_i) - r_j, a matrix C near the inverse of DF and the box T of radius rho around t,
+A sample with d distinct values t_i is critical iff it solves, in t and in multipliers,
 
-.. math:: -C F(t) + (I - C\,DF(T))(T - t) \subset \mathrm{int}(T - t)
+.. math:: M'(t_i) = 0, \quad M = m_k - \sum_{j<k} \lambda_j m_j, \qquad \sum_i p_i\, m_j(t_i) = r_j
 
-proves (Krawczyk) exactly one solution in T. All of it is computed in intervals.
+With G for both, a matrix C near the inverse of DG and the box T of radius rho around z = (t, lambda),
+
+.. math:: -C\,G(z) + (I - C\,DG(T))(T - z) \subset \mathrm{int}(T - z)
+
+proves (Krawczyk) exactly one solution in T. All of it is computed in intervals. If M'' > 0 on the box at every value,
+the Hessian of the multiplier function is positive definite, and the sample is a strict local minimum (M'' < 0: a
+maximum).
 """
 
 from __future__ import annotations
@@ -15,30 +21,39 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from mpmath import fp
 from mpmath.ctx_iv import MPIntervalContext
 from mpmath.libmp import to_rational
 from numpy.typing import NDArray
 from sympy import Expr
 
-from symdecouple.analysis.critical.chebyshev import Terms, slope
+from symdecouple.analysis.critical.chebyshev import AveragedFunctions, Terms, slope
 from symdecouple.analysis.critical.tie_patterns import Ties
 
-__all__ = ["BITS", "Enclosed", "at", "enclosed", "end", "exact", "floats_of", "middle", "newton", "number"]
+__all__ = ["CriticalBox", "Proved", "critical_box", "floats_of", "newton", "proved_on"]
 
 BITS = 160
-RADIUS = Fraction(1, 2**110)
 _STEPS = 60
+_POLISHED = 12  # steps in intervals: each gains the digits of a float
 
 FloatArray = NDArray[np.float64]
 
 
-class Enclosed(NamedTuple):
-    """A solution within `radius` of `points`, and the average of the last function there, within `error`."""
+class CriticalBox(NamedTuple):
+    """Values with their ties and multipliers, near which a critical sample lies."""
 
-    points: tuple[Fraction, ...]
-    radius: Fraction
-    value: Fraction
-    error: Fraction
+    ties: Ties
+    values: tuple[Fraction, ...]
+    multipliers: tuple[Fraction, ...]
+
+
+class Proved(NamedTuple):
+    """What is proved on a box: whether it has a solution, the signs of M'' (0 where not known), and its values."""
+
+    is_solved: bool
+    signs: tuple[int, ...]
+    low: Fraction
+    high: Fraction
 
 
 def floats_of(terms: Terms, t: FloatArray) -> FloatArray:
@@ -77,82 +92,117 @@ def newton(functions: Sequence[Terms], weights: FloatArray, wanted: FloatArray, 
     return None
 
 
-def enclosed(functions: Sequence[Terms], ties: Ties, references: Sequence[Expr], start: FloatArray) -> Enclosed | None:
-    """Return the solution near `start` with a proof, and the average of the last function; None without a proof."""
-    ctx, count, total = MPIntervalContext(), len(ties), sum(ties)
-    ctx.prec = BITS
-    weights = [ctx.mpf(n) / total for n in ties]
-    wanted = [number(ctx, r) for r in references]
+def critical_box(system: AveragedFunctions, references: Sequence[Expr], ties: Ties, start: FloatArray, radius: Fraction
+                 ) -> tuple[CriticalBox, Proved] | None:
+    """Return the box at a critical sample that is known in floats, with its proof; None where no proof comes out."""
     with np.errstate(all="ignore"):
-        jacobian = np.array([np.array(ties) / total * floats_of(slope(f), start) for f in functions[:count]])
-    if not np.isfinite(jacobian).all() or abs(np.linalg.det(jacobian)) < 1e-200:
+        slopes = np.array([floats_of(slope(f), start) for f in system.functions])
+    if not np.isfinite(slopes).all():
         return None
-    inverse = [[ctx.mpf(float(c)) for c in row] for row in np.linalg.inv(jacobian)]
-    points = [Fraction(float(t)) for t in start]
-    for _ in range(_STEPS):
-        defect = _defect_at(ctx, functions[:count], weights, wanted, [exact(ctx, t) for t in points])
-        step = [sum((c * d for c, d in zip(row, defect, strict=True)), ctx.mpf(0)) for row in inverse]
-        points = [Fraction(round((t - middle(s)) * 2**BITS), 2**BITS) for t, s in zip(points, step, strict=True)]
-        if max(abs(middle(s)) for s in step) < RADIUS / 16:
+    multipliers = np.linalg.lstsq(slopes[:-1].T, slopes[-1], rcond=None)[0]
+    box = CriticalBox(ties, tuple(map(Fraction, start.tolist())), tuple(map(Fraction, multipliers.tolist())))
+    exact, inverse = _Equations(system, references, _context()), _inverse(system, references, box)
+    if inverse is None:
+        return None
+    for _ in range(_POLISHED):
+        defect, before = exact.defect(box), (*box.values, *box.multipliers)
+        after = tuple(Fraction(round((v - _middle(_dot(row, defect))) * 2**BITS), 2**BITS)
+                      for v, row in zip(before, inverse, strict=True))
+        box = CriticalBox(ties, after[:len(ties)], after[len(ties):])
+        if after == before:
             break
-    rho = exact(ctx, RADIUS)
-    boxes = [exact(ctx, t) + ctx.mpf([-1, 1]) * rho for t in points]
-    if not _is_contracting(ctx, functions[:count], weights, wanted, inverse, points, boxes):
-        return None
-    value = sum((w * at(ctx, functions[-1], t) for w, t in zip(weights, boxes, strict=True)), ctx.mpf(0))
-    return Enclosed(tuple(points), RADIUS, middle(value), (end(value.b) - end(value.a)) / 2)
+    found = proved_on(system, references, box, radius)
+    return (box, found) if found.is_solved else None
 
 
-def _is_contracting(ctx: Any, functions: Sequence[Terms], weights: Sequence[Any], wanted: Sequence[Any],
-                    inverse: Sequence[Sequence[Any]], points: Sequence[Fraction], boxes: Sequence[Any]) -> bool:
-    defect = _defect_at(ctx, functions, weights, wanted, [exact(ctx, t) for t in points])
-    slopes = [[w * at(ctx, slope(f), t) for w, t in zip(weights, boxes, strict=True)] for f in functions]
-    around = ctx.mpf([-1, 1]) * exact(ctx, RADIUS)
+def proved_on(system: AveragedFunctions, references: Sequence[Expr], box: CriticalBox, radius: Fraction) -> Proved:
+    """Return what is proved within a radius of a box."""
+    exact, inverse, count = _Equations(system, references, _context()), _inverse(system, references, box), len(box.ties)
+    if inverse is None:
+        return Proved(False, (0,) * count, Fraction(0), Fraction(0))
+    around = exact.ctx.mpf([-1, 1]) * exact.number(radius)
+    defect, jacobian = exact.defect(box), exact.jacobian(box, around)
+    is_solved = all(b - a > 2 * radius for a, b in pairwise(box.values))
     for i, row in enumerate(inverse):
-        image = -sum((c * d for c, d in zip(row, defect, strict=True)), ctx.mpf(0))
-        for place in range(len(points)):
-            product = sum((c * s[place] for c, s in zip(row, slopes, strict=True)), ctx.mpf(0))
-            image += ((1 if place == i else 0) - product) * around
-        if not (end(image.a) > -RADIUS and end(image.b) < RADIUS):
-            return False
-    return all(b - a > 2 * RADIUS for a, b in pairwise(points))
+        image = -_dot(row, defect)
+        for j, column in enumerate(zip(*jacobian, strict=True)):
+            image += (int(i == j) - _dot(row, column)) * around
+        is_solved &= bool(_end(image.a) > -radius and _end(image.b) < radius)
+    bends = [jacobian[i][i] for i in range(count)]
+    value = _dot(box.ties, [exact.at(0, -1, exact.number(v) + around) for v in box.values]) / sum(box.ties)
+    return Proved(is_solved, tuple(int(_end(b.a) > 0) - int(_end(b.b) < 0) for b in bends), _end(value.a),
+                  _end(value.b))
 
 
 def _defect(functions: Sequence[Terms], weights: FloatArray, wanted: FloatArray, t: FloatArray) -> FloatArray:
     return np.array([(weights * floats_of(f, t)).sum() for f in functions]) - wanted
 
 
-def _defect_at(ctx: Any, functions: Sequence[Terms], weights: Sequence[Any], wanted: Sequence[Any],
-               points: Sequence[Any]) -> list[Any]:
-    return [sum((w * at(ctx, f, t) for w, t in zip(weights, points, strict=True)), -r)
-            for f, r in zip(functions, wanted, strict=True)]
+class _Equations:
+    """G and its derivative, in the numbers of a context of mpmath: intervals, or floats."""
+
+    def __init__(self, system: AveragedFunctions, references: Sequence[Expr], ctx: Any) -> None:
+        self.ctx, functions = ctx, system.functions
+        self.wanted = list(map(self.number, references))
+        self._terms = []  # of the functions and their first two derivatives
+        for _ in range(3):
+            self._terms.append([[(self.number(rate), power, self.number(c)) for (rate, power), c in f.items()]
+                                for f in functions])
+            functions = tuple(map(slope, functions))
+
+    def number(self, value: Any) -> Any:
+        """Return an exact number, or an interval around it."""
+        if isinstance(value, Fraction):
+            return self.ctx.mpf(value.numerator) / value.denominator
+        if value.is_Rational:
+            return self.ctx.mpf(int(value.p)) / int(value.q)
+        near = self.ctx.mpf(str(value.evalf(60)))
+        return near if self.ctx is fp else near + self.ctx.mpf([-1, 1]) * abs(near) * self.ctx.mpf(10) ** -50
+
+    def at(self, order: int, k: int, t: Any) -> Any:
+        """Return a derivative of function k."""
+        return sum((c * t**power * self.ctx.exp(rate * t) for rate, power, c in self._terms[order][k]), self.ctx.mpf(0))
+
+    def defect(self, box: CriticalBox) -> list[Any]:
+        t, multipliers = (list(map(self.number, values)) for values in (box.values, box.multipliers))
+        held, total = range(len(multipliers)), sum(box.ties)
+        return [*(self.at(1, -1, v) - _dot(multipliers, [self.at(1, k, v) for k in held]) for v in t),
+                *(_dot(box.ties, [self.at(0, k, v) for v in t]) / total - self.wanted[k] for k in held)]
+
+    def jacobian(self, box: CriticalBox, around: Any) -> list[list[Any]]:
+        t, multipliers = ([self.number(v) + around for v in values] for values in (box.values, box.multipliers))
+        held, total, zero = range(len(multipliers)), sum(box.ties), self.ctx.mpf(0)
+        rows = []
+        for i, v in enumerate(t):
+            bend = self.at(2, -1, v) - _dot(multipliers, [self.at(2, k, v) for k in held])
+            rows.append([bend if j == i else zero for j in range(len(t))] + [-self.at(1, k, v) for k in held])
+        return rows + [[n * self.at(1, k, v) / total for n, v in zip(box.ties, t, strict=True)]
+                       + [zero] * len(multipliers) for k in held]
 
 
-def at(ctx: Any, terms: Terms, t: Any) -> Any:
-    """Return an exponential polynomial at an interval."""
-    return sum((number(ctx, c) * t**power * ctx.exp(number(ctx, rate) * t) for (rate, power), c in terms.items()),
-               ctx.mpf(0))
+def _context() -> Any:
+    ctx = MPIntervalContext()
+    ctx.prec = BITS
+    return ctx
 
 
-def number(ctx: Any, value: Expr) -> Any:
-    """Return an interval around a number of SymPy."""
-    if value.is_Rational:
-        return ctx.mpf(int(value.p)) / int(value.q)
-    digits = value.evalf(60)
-    near = ctx.mpf(str(digits))
-    return near + ctx.mpf([-1, 1]) * abs(near) * ctx.mpf(10) ** -50
+def _inverse(system: AveragedFunctions, references: Sequence[Expr], box: CriticalBox) -> Any:
+    """A matrix near the inverse of the derivative; how near, is part of what is proved."""
+    try:
+        found = np.linalg.inv(np.array(_Equations(system, references, fp).jacobian(box, 0.0), dtype=float))
+    except (np.linalg.LinAlgError, OverflowError):
+        return None
+    return found.tolist() if np.isfinite(found).all() else None
 
 
-def exact(ctx: Any, value: Fraction) -> Any:
-    """Return a rational number as an interval."""
-    return ctx.mpf(value.numerator) / value.denominator
+def _dot(row: Sequence[Any], column: Sequence[Any]) -> Any:
+    return sum(c * v for c, v in zip(row, column, strict=True))
 
 
-def middle(value: Any) -> Fraction:
-    """Return the middle of an interval."""
-    return (end(value.a) + end(value.b)) / 2
+def _middle(value: Any) -> Fraction:
+    return (_end(value.a) + _end(value.b)) / 2
 
 
-def end(value: Any) -> Fraction:
-    """Return an end of an interval, which is an interval of one point, as a rational number."""
+def _end(value: Any) -> Fraction:
+    """An end of an interval, which is an interval of one point, as a rational number."""
     return Fraction(*map(int, to_rational(value._mpi_[0])))

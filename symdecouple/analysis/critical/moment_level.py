@@ -130,10 +130,10 @@ class MomentLevel:
             values = tuple(expand(m + s * z) for z in exact)
             value, error = expand(self.feature.subs(last, exact_moment(box.ties, exact, self.level))), 0.0
         else:
-            values = tuple(_float(m + s * _rational(z)) for z in box.values)
-            ends = [self.feature.subs(last, _rational(end)).evalf(2 * DIGITS) for end in box.moment(self.level)]
+            values = tuple(_float(m + s * Rational(z)) for z in box.values)
+            ends = [self.feature.subs(last, Rational(end)).evalf(2 * DIGITS) for end in box.moment(self.level)]
             value = _float(sum(ends, Integer(0)) / 2)
-            error = float(max(abs(ends[0] - ends[1]), abs(s) * _rational(box.radius), abs(value) / 10**DIGITS))
+            error = float(max(abs(ends[0] - ends[1]), abs(s) * Rational(box.radius), abs(value) / 10**DIGITS))
         kind, index, free = solution.kind, solution.index, self.n_samples - self.level + 1
         if self.slope < 0:
             kind = {"minimum": "maximum", "maximum": "minimum"}.get(kind, kind)  # type: ignore[assignment]
@@ -222,10 +222,6 @@ def _is_smooth_at_zero(feature: Expr, variance: Symbol) -> bool:
     """False for the standard deviation, the logarithm of the variance and the like, which have no gradient there."""
     slope = diff(feature, variance).subs(variance, 0)
     return bool(slope.is_finite and slope.is_nonzero)
-
-
-def _rational(value: Fraction) -> Expr:
-    return Rational(value.numerator, value.denominator)
 
 
 def _fraction(value: Expr) -> Fraction:

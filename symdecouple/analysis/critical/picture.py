@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import permutations
 from typing import Any
 
@@ -21,7 +22,7 @@ from symdecouple.analysis.critical.sphere import (
 from symdecouple.errors import InvalidInput
 from symdecouple.figures import COLOURS, Axes, given_axes, new_figure, quiet
 
-__all__ = ["draw_critical_points"]
+__all__ = ["draw_critical_points", "mark", "orders"]
 
 STYLE = {"degenerate": ("0.5", "x"), "saddle": (COLOURS["green"], "o"), "minimum": (COLOURS["blue"], "v"),
          "maximum": (COLOURS["orange"], "^"), "isolated": (COLOURS["pink"], "D")}
@@ -80,7 +81,7 @@ def _on_sphere(found: CriticalPoints) -> list[tuple[str, FloatArray]] | None:
     """Return kinds and places of all orders of the points; None if they are not on one sphere of four samples."""
     if found.n_samples != 4:
         return None
-    rows = [(p.kind, np.array(sorted(set(permutations(p.sample.tolist()))))) for p in found]
+    rows = [(p.kind, orders(p.sample)) for p in found]
     everything = np.concatenate([row for _, row in rows])
     if np.ptp(everything.mean(axis=1)) > 1e-9 or np.ptp(everything.std(axis=1)) > 1e-9 or everything.std() == 0:
         return None
@@ -93,9 +94,19 @@ def _draw_sphere(ax: Any, found: CriticalPoints, rows: list[tuple[str, FloatArra
     for order in range(3, found.level):  # the reference manifold
         target = (((first - first.mean()) / first.std()) ** order).mean()
         draw_isolines(ax, (samples**order).mean(axis=0), [target], ["white"])
-    for kind, places in rows:
-        colour, marker = STYLE[kind]
-        draw_in_front(ax, 1.02 * places, marker, color=colour, markersize=9, markeredgecolor="white",
-                      markeredgewidth=0.8)
+    mark(ax, rows, 9)
     shade = _SHADES.get(found.level, f"Mean(z^{found.level})")
     finish(ax, f"the samples of four numbers, shaded by {shade}")
+
+
+def orders(sample: FloatArray) -> FloatArray:
+    """Return a sample in all orders of its numbers."""
+    return np.array(sorted(set(permutations(np.asarray(sample).tolist()))))
+
+
+def mark(ax: Any, points: Iterable[tuple[str, FloatArray]], size: float) -> None:
+    """Mark places of the sphere as what is there."""
+    for kind, places in points:
+        colour, marker = STYLE[kind]
+        draw_in_front(ax, 1.02 * places, marker, color=colour, markersize=size, markeredgecolor="white",
+                      markeredgewidth=0.8)

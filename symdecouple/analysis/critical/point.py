@@ -64,18 +64,15 @@ class CriticalPoint(Shown):
     @property
     def ties(self) -> tuple[int, ...]:
         """How many samples take each value."""
-        return tuple(int(share * self._known_size()) for share in self.shares)
+        if self.n_samples is None:
+            raise InvalidInput("this critical point is for every number of samples; give n_samples= to have a sample")
+        return tuple(int(share * self.n_samples) for share in self.shares)
 
     @property
     def sample(self) -> NDArray[np.float64]:
         """A sample that attains the value, (N,)."""
         ties = self.ties
         return np.repeat([float(v) for v in self.values], ties)
-
-    def _known_size(self) -> int:
-        if self.n_samples is None:
-            raise InvalidInput("this critical point is for every number of samples; give n_samples= to have a sample")
-        return self.n_samples
 
     @property
     def described(self) -> str:

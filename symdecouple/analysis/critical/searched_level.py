@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 from scipy.linalg import null_space
 from sympy import Expr, Float, Rational
 
-from symdecouple.analysis.critical.local_extrema import LocalExtremum, critical_box
+from symdecouple.analysis.critical.chebyshev import averaged_functions
+from symdecouple.analysis.critical.interval_newton import CriticalBox, critical_box
+from symdecouple.analysis.critical.local_extrema import RADIUS, LocalExtremum
 from symdecouple.analysis.critical.multiplier_equations import MultiplierEquations
 from symdecouple.analysis.critical.point import CriticalPoint
 from symdecouple.analysis.critical.tie_patterns import Kind
@@ -67,6 +69,12 @@ class SearchedLevel:
     def is_symmetric(self) -> bool:
         """Whether the order of the samples does not matter: averages without filters."""
         return self.features.kind == "mean" and self.features.filter_ndim is None
+
+    @cached_property
+    def interval(self) -> tuple[float, float]:
+        """Where all numbers of a sample lie."""
+        low, high = self.features.sample.interval if self.features.kind == "mean" else (-np.inf, np.inf)
+        return float(low), float(high)
 
     @cached_property
     def found(self) -> tuple[tuple[CriticalPoint, float], ...]:
@@ -116,14 +124,21 @@ class SearchedLevel:
             if local.is_global is not False:
                 continue
             best = (min if local.kind == "minimum" else max)(points, key=lambda p: float(p.value))
-            boxes = [critical_box(self.features, self.references, p.ties, [float(v) for v in p.values])
-                     for p in (local, best)]
-            if boxes[0] is not None and boxes[1] is not None:
-                claim = LocalExtremum(Subject(self.features.features), self.references, self.n_samples, boxes[0],
-                                      boxes[1])
+            boxes = [box for p in (local, best) if (box := self._proved(p)) is not None]
+            if len(boxes) == 2:
+                claim = LocalExtremum(Subject(self.features.features), self.references, self.n_samples, *boxes)
                 if claim.verify():
                     return Verdict("B1", Status.REFUTED, tuple(map(str, self.features)), self.n_samples, claim)
         return None
+
+    def _proved(self, point: CriticalPoint) -> CriticalBox | None:
+        system = next(averaged_functions(self.features), None)
+        if system is None:
+            return None
+        values = np.array([float(v) for v in point.values])
+        t = np.log(values) if system.is_logarithmic else values
+        found = critical_box(system, self.references, point.ties, t, RADIUS)
+        return None if found is None else found[0]
 
     def _evidence(self, question: str) -> tuple[str, ...]:
         if question == "B1":
@@ -133,8 +148,7 @@ class SearchedLevel:
         return (f"{flat} degenerate points",) if flat else ()
 
     def _start(self, rng: np.random.Generator, start: int) -> FloatArray:
-        low, high = (float(end) for end in self.features.sample.interval) if self.features.kind == "mean" else (
-            -np.inf, np.inf)
+        low, high = self.interval
         # all numbers of a critical sample of averages are zeros of one function: every other start has few values
         places = np.arange(self.n_samples)
         if self.is_symmetric and start % 2:
@@ -186,10 +200,7 @@ class SearchedLevel:
         return np.sort(x) if self.is_symmetric else x
 
     def _is_inside(self, x: FloatArray) -> bool:
-        if self.features.kind != "mean":
-            return True
-        low, high = (float(end) for end in self.features.sample.interval)
-        return bool(low < x.min() and x.max() < high)
+        return bool(self.interval[0] < x.min() and x.max() < self.interval[1])
 
     def _point(self, x: FloatArray, is_multiple: bool) -> tuple[CriticalPoint, float]:
         slopes = self.system.gradients(x)

@@ -29,7 +29,7 @@ from sympy import Expr, Float, Integer, Rational, expand
 from symdecouple.analysis.critical.claims import EverySize, bounded, found_numerically, proved, readers
 from symdecouple.analysis.critical.point import CriticalPoint
 from symdecouple.analysis.critical.tie_patterns import Kind
-from symdecouple.calculus.subject import Size, Subject
+from symdecouple.calculus.subject import Subject
 from symdecouple.families.quadratic import QuadraticForms, recognize_quadratic
 from symdecouple.language.budget import Budget
 from symdecouple.language.feature_set import FeatureSet
@@ -132,6 +132,9 @@ class LinearExtrema(EverySize):
 
     kind: ClassVar[str] = "critical points: spectra, extrema"
     answers: ClassVar[tuple[str, Status]] = ("B1", Status.PROVED)
+    because = "the features are linear in the powers of the frequencies, and extrema of linear programs are global"
+    findings = "at any references: these are shift invariant quadratic forms, linear in the powers"
+    formula = r"f_j = \sum_\xi w_j(\xi)\, P(\xi),\ P \ge 0"
 
     def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
         forms = recognize_quadratic(FeatureSet(self.subject.items))
@@ -150,15 +153,6 @@ class LinearExtrema(EverySize):
                 law = plus + minus - 2 * fu - (0 if is_mean else 2 * fv - 2 * zero)
                 yield Check(f"feature {k + 1} is {'affine' if is_mean else 'a quadratic form'}", expand(law) == 0)
 
-    def reason(self, n_samples: Size | None) -> str:
-        return "the features are linear in the powers of the frequencies, and extrema of linear programs are global"
-
-    def summary(self) -> tuple[str, ...]:
-        return ("at any references: these are shift invariant quadratic forms, linear in the powers",)
-
-    def latex(self) -> str:
-        return r"f_j = \sum_\xi w_j(\xi)\, P(\xi),\ P \ge 0"
-
 
 @dataclass(frozen=True, slots=True)
 class LinearBasins(LinearExtrema):
@@ -166,9 +160,7 @@ class LinearBasins(LinearExtrema):
 
     kind: ClassVar[str] = "critical points: spectra, basins"
     answers: ClassVar[tuple[str, Status]] = ("B2", Status.PROVED)
-
-    def reason(self, n_samples: Size | None) -> str:
-        return "only samples with silent frequencies flow to a saddle: powers change at rates that add up to a constant"
+    because = "only samples with silent frequencies flow to a saddle: powers change at rates that add up to a constant"
 
 
 READERS = readers(LinearExtrema, LinearBasins)

@@ -20,7 +20,7 @@ from symdecouple.analysis.critical.claims import EverySize, proved, readers
 from symdecouple.analysis.critical.exact_values import two_values
 from symdecouple.analysis.critical.moment_level import MomentLevel
 from symdecouple.analysis.critical.point import CriticalPoint, CriticalPoints
-from symdecouple.calculus.subject import Size, Subject
+from symdecouple.calculus.subject import Subject
 from symdecouple.families.moments import recognize_moments
 from symdecouple.language.budget import Budget
 from symdecouple.language.feature_set import FeatureSet
@@ -59,11 +59,10 @@ class TwoValues(EverySize):
 
     kind: ClassVar[str] = "critical points: two values, all"
     answers: ClassVar[tuple[str, Status]] = ("all critical points", Status.PROVED)
-
-    @property
-    def n0(self) -> int:
-        """From three on; two values of two samples are all that there is."""
-        return 3
+    because = "every number of a critical sample is a zero of one quadratic polynomial"
+    n0 = 3  # two values of two samples are all that there is
+    findings = "the skewness of two values, p the share of the higher: (1 - 2p)/sqrt(p(1 - p)), falling in p"
+    formula = r"c_3 = \frac{1 - 2p}{\sqrt{p(1-p)}}"
 
     def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
         found = recognize_moments(FeatureSet(self.subject.items))
@@ -76,15 +75,6 @@ class TwoValues(EverySize):
         slope = diff(SKEWNESS, SHARE) + 1 / (2 * (SHARE * (1 - SHARE)) ** Rational(3, 2))
         yield Check("monotone in the share", simplify(slope.subs(SHARE, 1 / (1 + RATIO))) == 0)
 
-    def reason(self, n_samples: Size | None) -> str:
-        return "every number of a critical sample is a zero of one quadratic polynomial"
-
-    def summary(self) -> tuple[str, ...]:
-        return ("the skewness of two values, p the share of the higher: (1 - 2p)/sqrt(p(1 - p)), falling in p",)
-
-    def latex(self) -> str:
-        return r"c_3 = \frac{1 - 2p}{\sqrt{p(1-p)}}"
-
 
 @dataclass(frozen=True, slots=True)
 class TwoValuesGlobal(TwoValues):
@@ -92,9 +82,7 @@ class TwoValuesGlobal(TwoValues):
 
     kind: ClassVar[str] = "critical points: two values, extrema"
     answers: ClassVar[tuple[str, Status]] = ("B1", Status.PROVED)
-
-    def reason(self, n_samples: Size | None) -> str:
-        return "only one high or one low value is an extremum, and the skewness falls with the share of the high value"
+    because = "only one high or one low value is an extremum, and the skewness falls with the share of the high value"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +91,7 @@ class TwoValuesThin(TwoValues):
 
     kind: ClassVar[str] = "critical points: two values, basins"
     answers: ClassVar[tuple[str, Status]] = ("B2", Status.PROVED)
-
-    def reason(self, n_samples: Size | None) -> str:
-        return "saddles have two or more of each value, are not degenerate, and only samples with ties flow to them"
+    because = "saddles have two or more of each value, are not degenerate, and only samples with ties flow to them"
 
 
 READERS = readers(TwoValues, TwoValuesGlobal, TwoValuesThin)

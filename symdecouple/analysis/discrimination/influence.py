@@ -20,12 +20,13 @@ Those of samples are `numeric.moments.influence`'s.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from sympy import Dummy, Expr, diff, lambdify
 
+from symdecouple.analysis.population.node_paths import OverNodes
 from symdecouple.errors import UnsupportedExpression
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.language.filters import Filtered
@@ -65,58 +66,20 @@ def of_averages(expr: Expr, sample: Sample, rows: FloatArray, weights: FloatArra
     if expr.has(Filtered):
         raise UnsupportedExpression("influence functions are those of independent values, and filtered ones are not; "
                                     "take covariance='sample'")
-    return _Recursion(sample, rows, weights).of(expr)
+    value, psi = OverNodes([expr, _influence(expr, sample)], sample, weights)(rows)
+    return Influence(value[:, 0], np.broadcast_to(psi, rows.shape))
 
 
-class _Recursion:
-    def __init__(self, sample: Sample, rows: FloatArray, weights: FloatArray) -> None:
-        self.sample, self.rows, self.weights = sample, rows, weights
-        self.known: dict[Expr, Influence] = {}
-
-    def of(self, expr: Expr) -> Influence:
-        """A function of averages, by the chain rule."""
-        if isinstance(expr, Mean):
-            if expr not in self.known:
-                self.known[expr] = self._average(expr)
-            return self.known[expr]
-        outer, inner = self._split(expr)
-        values = [self.of(mean).value for mean in inner]
-        total = np.zeros_like(self.rows)
-        for symbol, mean in zip(outer.values, inner, strict=True):
-            slope = self._evaluated(diff(outer.expr, symbol), outer.values, values)
-            total += slope[:, None] * self.of(mean).psi
-        return Influence(self._evaluated(outer.expr, outer.values, values), total)
-
-    def _average(self, mean: Mean) -> Influence:
-        body, inner = self._split(mean.opened(self.sample))
-        values = [self.of(each).value[:, None] for each in inner]
-        phi = self._of_rows(body.expr, body.values, values)
-        value = phi @ self.weights
-        total = phi - value[:, None]
-        for symbol, each in zip(body.values, inner, strict=True):
-            slope = self._of_rows(diff(body.expr, symbol), body.values, values) @ self.weights
-            total = total + slope[:, None] * self.of(each).psi
-        return Influence(value, total)
-
-    def _split(self, expr: Expr) -> tuple[_Opened, list[Mean]]:
-        """The outermost averages replaced by symbols."""
-        inner = outermost_means(expr)
-        symbols = tuple(Dummy(real=True) for _ in inner)
-        return _Opened(expr.xreplace(dict(zip(inner, symbols, strict=True))), symbols), inner
-
-    def _evaluated(self, expr: Expr, symbols: tuple[Dummy, ...], values: list[FloatArray]) -> FloatArray:
-        found = lambdify(symbols, expr, "numpy")(*values)
-        return np.broadcast_to(np.asarray(found, dtype=float), (len(self.rows),))
-
-    def _of_rows(self, expr: Expr, symbols: tuple[Dummy, ...], values: list[FloatArray]) -> FloatArray:
-        point = Dummy(real=True)
-        found = lambdify((point, *symbols), expr.xreplace({self.sample: point}), ["numpy", "scipy"])(self.rows, *values)
-        return np.broadcast_to(np.asarray(found, dtype=float), self.rows.shape)
-
-
-class _Opened(NamedTuple):
-    expr: Expr
-    values: tuple[Dummy, ...]
+def _influence(expr: Expr, sample: Sample) -> Expr:
+    """The influence function as an expression in the sample."""
+    body = expr.opened(sample) if isinstance(expr, Mean) else expr
+    inner = {Dummy(real=True): mean for mean in outermost_means(body)}
+    opened = body.xreplace({mean: symbol for symbol, mean in inner.items()})
+    psi = body - expr
+    for symbol, mean in inner.items():
+        slope = diff(opened, symbol).xreplace(inner)
+        psi += (Mean(slope) if isinstance(expr, Mean) else slope) * _influence(mean, sample)
+    return psi
 
 
 # --- moments ------------------------------------------------------------------------------------------------------
@@ -129,17 +92,20 @@ def of_moments(coordinates: MomentCoordinates, rows: FloatArray, weights: FloatA
     By their standardized moments: raw averages of values far from 0 would leave no digit.
     """
     known = _coordinates(rows, weights, max(chosen) + 1)
-    found = []
-    for k in chosen:
-        symbols, feature = coordinates.symbols[: k + 1], coordinates.forward[k]
-        values = [c.value for c in known[: k + 1]]
-        total = np.zeros_like(rows)
-        for symbol, one in zip(symbols, known, strict=False):
+    return [_composed(coordinates, k, known[: k + 1]) for k in chosen]
+
+
+def _composed(coordinates: MomentCoordinates, k: int, known: Sequence[Influence | float]) -> Influence:
+    """Feature k of coordinates 0..k, some of which may be numbers that stay."""
+    symbols, feature = coordinates.symbols[: k + 1], coordinates.forward[k]
+    values = [one.value if isinstance(one, Influence) else one for one in known]
+    shape, total = np.shape(values[-1]), np.zeros(())
+    for symbol, one in zip(symbols, known, strict=True):
+        if isinstance(one, Influence):
             slope = lambdify(symbols, diff(feature, symbol), "numpy")(*values)
-            total += np.broadcast_to(slope, len(rows))[:, None] * one.psi
-        value = np.broadcast_to(lambdify(symbols, feature, "numpy")(*values), len(rows))
-        found.append(Influence(np.asarray(value, dtype=float), total))
-    return found
+            total = total + np.broadcast_to(slope, shape)[:, None] * one.psi
+    value = lambdify(symbols, feature, "numpy")(*values)
+    return Influence(np.asarray(np.broadcast_to(value, shape), dtype=float), total)
 
 
 def of_decoupled_moments(coordinates: MomentCoordinates, references: list[float], rows: FloatArray,
@@ -163,7 +129,7 @@ def of_decoupled_moments(coordinates: MomentCoordinates, references: list[float]
         found = _in_units(decoupled_influences(rows, count, goal, heavy), rows, heavy)
     else:
         found = [*_coordinates(rows, weights, 3), _of_kurtosis(leveled, weights)]
-    return [_renamed(coordinates, references, k, found[k]) for k in range(count)]
+    return [_composed(coordinates, k, [*references[:k], found[k]]) for k in range(count)]
 
 
 def _shares(rows: FloatArray, weights: FloatArray) -> FloatArray | None:
@@ -190,13 +156,3 @@ def _of_kurtosis(leveled: FloatArray, weights: FloatArray) -> Influence:
     (g, third), (kappa, fourth) = _coordinates(y, weights, 4)[2:]
     ratio = 4 * (y**5 @ weights - g - kappa * g) / (3 * (kappa - g**2 - 1))
     return Influence(kappa, fourth - ratio[:, None] * third)
-
-
-def _renamed(coordinates: MomentCoordinates, references: list[float], k: int, found: Influence) -> Influence:
-    """From coordinate k to the feature, those before it at their references."""
-    symbols, feature = coordinates.symbols[: k + 1], coordinates.forward[k]
-    fixed: tuple[Any, ...] = tuple(references[:k])
-    value = lambdify(symbols, feature, "numpy")(*fixed, found.value)
-    slope = lambdify(symbols, diff(feature, symbols[-1]), "numpy")(*fixed, found.value)
-    shape = found.value.shape
-    return Influence(np.broadcast_to(value, shape), np.broadcast_to(slope, shape)[:, None] * found.psi)

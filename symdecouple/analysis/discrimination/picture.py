@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,27 +14,18 @@ from symdecouple.figures import CLASS_COLOURS, MARKERS, Axes, given_axes, new_fi
 
 __all__ = ["draw_ellipses"]
 
-
-class Drawn(Protocol):
-    """What the picture shows of a `Discriminability`."""
-
-    @property
-    def original(self) -> GaussianClasses: ...
-
-    @property
-    def decoupled(self) -> GaussianClasses: ...
-
-    @property
-    def points(self) -> tuple[tuple[NDArray[np.float64], NDArray[np.float64]], ...] | None: ...
+Points: TypeAlias = Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]
 
 
-def draw_ellipses(found: Drawn, ax: Any = None, *, radius: float = 2.0, pair: tuple[int, int] = (0, 1)
-                  ) -> tuple[Axes, ...]:
+def draw_ellipses(original: GaussianClasses, decoupled: GaussianClasses, points: Points | None, ax: Any = None, *,
+                  radius: float = 2.0, pair: tuple[int, int] = (0, 1)) -> tuple[Axes, ...]:
     """Draw the ellipses of two features, original on the left and decoupled on the right.
 
     Parameters
     ----------
-    found : Discriminability
+    original, decoupled : GaussianClasses
+    points : pairs of arrays (R, M), or None
+        Of each class, original and decoupled.
     ax : sequence of two Axes, optional
     radius : float
         In Mahalanobis distance.
@@ -51,15 +43,15 @@ def draw_ellipses(found: Drawn, ax: Any = None, *, radius: float = 2.0, pair: tu
     InvalidInput
         If there are fewer than two features, or `ax` is something else.
     """
-    size = len(found.original.features)
+    size = len(original.features)
     if size < 2 or len(set(pair)) != 2 or not all(0 <= k < size for k in pair):
         raise InvalidInput(f"an ellipse is drawn in the plane of two of {size} features; pair={pair!r}")
     axes = tuple(new_figure(9.5, 4.4).subplots(1, 2)) if ax is None else given_axes(ax, [2])
-    for side, (one, classes) in enumerate(zip(axes, (found.original, found.decoupled), strict=True)):
+    for side, (one, classes) in enumerate(zip(axes, (original, decoupled), strict=True)):
         for c, label in enumerate(classes.labels):
             colour = CLASS_COLOURS[c % len(CLASS_COLOURS)]
-            if found.points is not None:
-                cloud = found.points[c][side]
+            if points is not None:
+                cloud = points[c][side]
                 one.scatter(cloud[:, pair[0]], cloud[:, pair[1]], s=7, color=colour, alpha=0.35, linewidths=0,
                             marker=MARKERS[c % len(MARKERS)])
             ring = classes.ellipse(c, radius, pair)

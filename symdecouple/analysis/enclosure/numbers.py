@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from fractions import Fraction
 from threading import RLock
-from typing import Any, Literal, Protocol, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from mpmath.ctx_iv import MPIntervalContext
 from mpmath.libmp import to_rational
@@ -23,25 +23,6 @@ Number: TypeAlias = Any
 
 _TURN = RLock()  # the precision of python-flint belongs to the process
 
-class Numbers(Protocol):
-    """Numbers that enclose: sums, products and quotients by Python's operators, and these."""
-
-    def working(self) -> AbstractContextManager[None]:
-        """Return the context in which they are computed with; nothing of it is left behind."""
-
-    def number(self, value: Fraction) -> Number:
-        """Return an enclosure of a fraction."""
-
-    def around(self, value: Fraction, radius: Fraction) -> Number:
-        """Return an enclosure of all numbers within a radius."""
-
-    def root(self, value: Number) -> Number:
-        """Return an enclosure of the square roots of numbers that are all positive."""
-
-    def ends(self, value: Number) -> tuple[Fraction, Fraction] | None:
-        """Return both ends; None where they are not finite."""
-
-
 def numbers_of(backend: Backend, bits: int) -> Numbers:
     """Return the numbers of a backend.
 
@@ -52,10 +33,12 @@ def numbers_of(backend: Backend, bits: int) -> Numbers:
     """
     if backend not in get_args(Backend):
         raise InvalidInput(f'backend is "iv" (mpmath, always there) or "arb" (python-flint), got {backend!r}')
-    return _Intervals(bits) if backend == "iv" else _Balls(bits)
+    return Intervals(bits) if backend == "iv" else Balls(bits)
 
 
-class _Intervals:
+class Intervals:
+    """Sums, products and quotients by Python's operators; `working` is the context in which they are computed with."""
+
     def __init__(self, bits: int) -> None:
         self.context = MPIntervalContext()
         self.context.prec = bits  # of its own: that of mpmath.iv stays as it is
@@ -64,22 +47,28 @@ class _Intervals:
         return nullcontext()
 
     def number(self, value: Fraction) -> Number:
+        """Return an enclosure of a fraction."""
         return self.context.mpf(value.numerator) / value.denominator
 
     def around(self, value: Fraction, radius: Fraction) -> Number:
+        """Return an enclosure of all numbers within a radius."""
         return self.number(value) + self.context.mpf([-1, 1]) * self.number(radius)
 
     def root(self, value: Number) -> Number:
+        """Return an enclosure of the square roots of numbers that are all positive."""
         return self.context.sqrt(value)
 
     def ends(self, value: Number) -> tuple[Fraction, Fraction] | None:
+        """Return both ends; None where they are not finite."""
         low, high = value._mpi_
         if any(not end[1] and end[2] for end in (low, high)):  # mpmath's infinities and nan
             return None
         return Fraction(*map(int, to_rational(low))), Fraction(*map(int, to_rational(high)))
 
 
-class _Balls:
+class Balls:
+    """The same by balls."""
+
     def __init__(self, bits: int) -> None:
         try:
             import flint
@@ -118,3 +107,6 @@ class _Balls:
 def _dyadic(mantissa: Any, exponent: Any) -> Fraction:
     m, e = int(mantissa), int(exponent)
     return Fraction(m * 2**e) if e >= 0 else Fraction(m, 2**-e)
+
+
+Numbers: TypeAlias = Intervals | Balls

@@ -18,9 +18,11 @@ from typing import Any, NamedTuple, TypeAlias
 import mpmath
 
 from symdecouple.analysis.enclosure.numbers import Numbers
+from symdecouple.calculus.elementary import World
+from symdecouple.calculus.span import determinant
 from symdecouple.language.precision import at_bits
 
-__all__ = ["Cosines", "Moved", "approximate_root", "cosines_at", "gram_determinant", "is_proved", "moved_by",
+__all__ = ["Moved", "approximate_root", "cosines_at", "gram_determinant", "is_away", "is_proved", "moved_by",
            "spare_bits"]
 
 Number: TypeAlias = Any
@@ -45,7 +47,7 @@ class Moved(NamedTuple):
         powers = [v * v * v * v for v in self.entries]
         for _ in range(5, count + 1):
             powers = [p * v for p, v in zip(powers, self.entries, strict=True)]
-            found.append(_sum(powers) * numbers.number(Fraction(1, len(powers))))
+            found.append(sum(powers) * numbers.number(Fraction(1, len(powers))))
         return found[: count - 1]
 
 
@@ -55,13 +57,13 @@ def moved_by(numbers: Numbers, centred: Sequence[Fraction], time: Number) -> Mov
     exact = [numbers.number(v) for v in centred]
     slopes = [one / (one - time * v) for v in exact]
     z = [v * s for v, s in zip(exact, slopes, strict=True)]
-    mean = _sum(z) * share
+    mean = sum(z) * share
     offsets = [v - mean for v in z]
     squares = [v * v for v in offsets]
-    variance = _sum(squares) * share
+    variance = sum(squares) * share
     deviation = numbers.root(variance)
-    third = _sum([v * q for v, q in zip(offsets, squares, strict=True)]) * share
-    fourth = _sum([q * q for q in squares]) * share
+    third = sum(v * q for v, q in zip(offsets, squares, strict=True)) * share
+    fourth = sum(q * q for q in squares) * share
     return Moved([v / deviation for v in offsets], [s * s for s in slopes], deviation,
                  third / (variance * deviation), fourth / (variance * variance))
 
@@ -129,15 +131,9 @@ def is_proved(numbers: Numbers, centred: Sequence[Fraction], target: Number, roo
     return step is not None and max(map(abs, step)) < radius
 
 
-class Cosines(NamedTuple):
-    """Cosines between gradients of two decoupled features, by their orders."""
-
-    orders: tuple[int, int]
-    value: Number
-
-
-def cosines_at(numbers: Numbers, centred: Sequence[Fraction], moved: Moved | None, count: int) -> list[Cosines]:
-    """Return enclosures of the cosines between the gradients of decoupled moments 1..count at the sample itself.
+def cosines_at(numbers: Numbers, centred: Sequence[Fraction], moved: Moved | None, count: int
+               ) -> dict[tuple[int, int], Number]:
+    """Return enclosures of the cosines between gradients of decoupled moments 1..count at the sample, by their orders.
 
     They are 1, x, w^2 - g w - 1 with w standardized, and DPhi pi_3(z) with the monic cubic pi_3 that is orthogonal to
     1, z, z^2 (Theorem F). A gradient that may be 0, as at critical points, has none.
@@ -147,43 +143,25 @@ def cosines_at(numbers: Numbers, centred: Sequence[Fraction], moved: Moved | Non
     gradients = [[one] * len(centred), here.entries, [w * w - here.skewness * w - one for w in here.entries]]
     if moved is not None:
         g, kappa = moved.skewness, moved.kurtosis
-        fifth = _sum([z * z * z * z * z for z in moved.entries]) * share
+        fifth = sum(z * z * z * z * z for z in moved.entries) * share
         ratio = (fifth - kappa * g - g) / (kappa - g * g - one)
         cubic = [z * z * z - ratio * (z * z - g * z - one) - kappa * z - g for z in moved.entries]
         gradients.append([s * c for s, c in zip(moved.slopes, cubic, strict=True)])
-    squares = [_sum([v * v for v in each]) for each in gradients[:count]]
-    sizes = {i: numbers.root(square) for i, square in enumerate(squares) if _is_positive(numbers, square)}
-    return [Cosines((i + 1, j + 1), _sum([a * b for a, b in zip(gradients[i], gradients[j], strict=True)])
-                    / (sizes[i] * sizes[j])) for i in sizes for j in sizes if j < i]
+    squares = [sum(v * v for v in each) for each in gradients[:count]]
+    sizes = {i: numbers.root(square) for i, square in enumerate(squares) if is_away(numbers, square)}
+    return {(i + 1, j + 1): sum(a * b for a, b in zip(gradients[i], gradients[j], strict=True)) / (sizes[i] * sizes[j])
+            for i in sizes for j in sizes if j < i}
 
 
 def gram_determinant(centred: Sequence[Fraction], size: int) -> Fraction:
     """The Gram determinant of 1, z, ..., z^(size - 1), z of variance 1, exactly: a Hankel determinant of moments."""
     count = len(centred)
     moments = [sum((v**k for v in centred), Fraction(0)) / count for k in range(2 * size - 1)]
-    matrix = [[moments[i + j] for j in range(size)] for i in range(size)]
-    result = Fraction(1)
-    for k in range(size):
-        pivot = next((r for r in range(k, size) if matrix[r][k] != 0), None)
-        if pivot is None:
-            return Fraction(0)
-        if pivot != k:
-            matrix[k], matrix[pivot] = matrix[pivot], matrix[k]
-            result = -result
-        result *= matrix[k][k]
-        for r in range(k + 1, size):
-            factor = matrix[r][k] / matrix[k][k]
-            matrix[r] = [a - factor * b for a, b in zip(matrix[r], matrix[k], strict=True)]
-    return result / moments[2] ** (size * (size - 1) // 2)
+    hankel = determinant([[moments[i + j] for j in range(size)] for i in range(size)], World())
+    return Fraction(hankel / moments[2] ** (size * (size - 1) // 2))
 
 
-def _is_positive(numbers: Numbers, value: Number) -> bool:
+def is_away(numbers: Numbers, value: Number) -> bool:
+    """True iff an enclosure does not contain 0."""
     ends = numbers.ends(value)
-    return ends is not None and ends[0] > 0
-
-
-def _sum(values: Sequence[Number]) -> Number:
-    total = values[0]
-    for value in values[1:]:
-        total = total + value
-    return total
+    return ends is not None and (ends[0] > 0 or ends[1] < 0)

@@ -7,6 +7,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from sympy import QQ
+from sympy.polys.matrices import DomainMatrix
+from sympy.polys.matrices.exceptions import DMNonInvertibleMatrixError
 
 __all__ = ["Matrix", "Series", "inverse", "product"]
 
@@ -88,17 +91,11 @@ class Matrix(NamedTuple):
 def inverse(middle: IntArray, radius: FloatArray, bits: int) -> Matrix | None:
     """Return the inverse X of a matrix of balls: that of the middles, and abs(X) r abs(X) more; None where none is."""
     count, unit = len(middle), 2**bits
-    rows = [[Fraction(int(v), unit) for v in row] + [Fraction(i == j) for j in range(count)]
-            for i, row in enumerate(middle)]
-    for k in range(count):
-        pivot = next((r for r in range(k, count) if rows[r][k]), None)
-        if pivot is None:
-            return None
-        rows[k], rows[pivot] = rows[pivot], rows[k]
-        rows[k] = [v / rows[k][k] for v in rows[k]]
-        rows = [row if r == k else [a - row[k] * b for a, b in zip(row, rows[k], strict=True)]
-                for r, row in enumerate(rows)]
-    found = [row[count:] for row in rows]
+    exact = DomainMatrix([[QQ(int(v), unit) for v in row] for row in middle], (count, count), QQ)
+    try:
+        found = [[Fraction(int(v.numerator), int(v.denominator)) for v in row] for row in exact.inv().to_list()]
+    except DMNonInvertibleMatrixError:
+        return None
     norm = max(float(sum(map(abs, row))) for row in found) * _ROOM
     moved = float(radius.sum(axis=1).max()) * _ROOM
     if not norm * np.ldexp(moved, -bits) < 0.1:

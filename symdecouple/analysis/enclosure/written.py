@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from decimal import Decimal, InvalidOperation
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal, InvalidOperation, localcontext
 from fractions import Fraction
 from typing import Any
 
@@ -98,24 +98,8 @@ def decimals(value: Fraction, digits: int, upward: bool) -> str:
     >>> decimals(Fraction(2, 3), 4, False), decimals(Fraction(2, 3), 4, True), decimals(Fraction(-5, 2), 4, True)
     ('0.6666', '0.6667', '-2.5')
     """
-    if not value:
-        return "0"
-    size = abs(value)
-    exponent = math.floor((size.numerator.bit_length() - size.denominator.bit_length()) * math.log10(2))
-    exponent += (size >= Fraction(10) ** (exponent + 1)) - (size < Fraction(10) ** exponent)
-    shift = digits - exponent - 1
-    scaled = value * 10**shift if shift >= 0 else value / 10**-shift
-    whole = math.ceil(scaled) if upward else math.floor(scaled)
-    sign = (0, 1)[whole < 0]
-    shown = Decimal((sign, tuple(map(int, str(abs(whole)))), -shift))
-    return str(_without_zeros(shown))
-
-
-def _without_zeros(value: Decimal) -> Decimal:
-    sign, digits, exponent = value.as_tuple()
-    taken = list(digits)
-    last = int(exponent)
-    while len(taken) > 1 and taken[-1] == 0 and last < 0:
-        taken.pop()
-        last += 1
-    return Decimal((sign, tuple(taken), last))
+    rounding = ROUND_CEILING if upward else ROUND_FLOOR
+    with localcontext(Context(digits, rounding, MIN_EMIN, MAX_EMAX)):
+        shown = Decimal(value.numerator) / value.denominator
+        shortest = shown.normalize()  # of 10 it is 1E+1
+        return str(shortest if int(shortest.as_tuple().exponent) <= 0 else shown.to_integral_value())

@@ -8,7 +8,7 @@ shows how much is lost in practice.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from symdecouple.analysis.angles.tables import TINY
@@ -55,10 +55,8 @@ class MeasuredOrder:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as JSON-ready data; null where there are none."""
-        figures = {name: value if value == value else None for name, value in (
-            ("average", self.average), ("spread", self.spread), ("largest", self.largest), ("original", self.original))}
-        return {"order": list(self.numbers), **figures, "count": self.count, "refused": self.refused,
-                "obstacle": self.obstacle}
+        found = asdict(self)
+        return {"order": list(found.pop("numbers")), **{k: v if v == v else None for k, v in found.items()}}
 
 
 def measured(numbers: Numbers, features: FeatureSet, values: Iterable[Any], samples: Any, axis: SampleAxis

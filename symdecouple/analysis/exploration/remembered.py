@@ -7,7 +7,6 @@ decided may be decided with more time.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 
 from symdecouple.errors import SymdecoupleError
@@ -23,7 +22,7 @@ _EXACT = (Status.PROVED, Status.REFUTED)
 Remembered = tuple[Verdict, tuple[Hashable, ...]]
 """A verdict, and the forms of what it is about, in its own order."""
 
-_verdicts: OrderedDict[Hashable, Remembered] = OrderedDict()
+_verdicts: dict[Hashable, Remembered] = {}
 
 
 def form_of(feature: Feature) -> Hashable:
@@ -50,12 +49,11 @@ def form_of(feature: Feature) -> Hashable:
 def remember(key: Hashable, forms: Sequence[Hashable], decide: Callable[[], Verdict]) -> Remembered:
     """Return the verdict with this key, deciding it where it is not there; keep it if it is exact in C1 and in C2."""
     if key in _verdicts:
-        _verdicts.move_to_end(key)
         return _verdicts[key]
     verdict = decide()
     found = verdict, tuple(forms)
     if verdict.status in _EXACT and verdict.independence is not None and verdict.independence.status in _EXACT:
+        if len(_verdicts) == _KEPT:
+            del _verdicts[next(iter(_verdicts))]  # the first one
         _verdicts[key] = found
-        while len(_verdicts) > _KEPT:
-            _verdicts.popitem(last=False)
     return found

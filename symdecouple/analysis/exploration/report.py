@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any
 
-from symdecouple.analysis.exploration.chain import Chain, listed
+from symdecouple.analysis.exploration.chain import listed
 from symdecouple.analysis.exploration.measured import MeasuredOrder
-from symdecouple.analysis.exploration.sets import ExploredSet
 from symdecouple.analysis.exploration.tables import Table
-from symdecouple.language.feature_set import FeatureSet
 from symdecouple.shown import clipped
 from symdecouple.verdict import Status
 
@@ -22,46 +20,26 @@ SHOWN = 12  # orders
 _EXACT = {Status.PROVED: "yes", Status.REFUTED: "no", Status.UNDECIDED: "not decided"}
 
 
-class Explored(Protocol):
-    """What the tables show of an `Exploration`."""
-
-    features: FeatureSet
-    reference: tuple[Any, ...]
-    interrupted: bool
-
-    @property
-    def count(self) -> int: ...
-    @property
-    def complete(self) -> bool: ...
-    @property
-    def sets(self) -> tuple[ExploredSet, ...]: ...
-    @property
-    def longest(self) -> tuple[Chain, ...]: ...
-    @property
-    def ranking(self) -> tuple[MeasuredOrder, ...]: ...
-    def scenarios(self, *numbers: int) -> Counter[str]: ...
-
-
-def tables_of(found: Explored) -> list[Table]:
-    """Return the tables of an exploration."""
+def tables_of(found: Any) -> list[Table]:
+    """Return the tables of an `Exploration`."""
     return [table for table in (_features(found), _sets(found), _orders(found), _ranking(found)) if table is not None]
 
 
-def _features(found: Explored) -> Table:
+def _features(found: Any) -> Table:
     rows = [(str(k), clipped(f.name, 60), "" if v is None else f"reference {clipped(str(v), 20)}")
             for k, (f, v) in enumerate(zip(found.features, found.reference, strict=True), 1)]
     return Table(f"{_counted(len(rows), 'feature')}, {found.count} sets and orders", ("", "", ""), rows,
                  tuple(_left_open(found)))
 
 
-def _left_open(found: Explored) -> Iterator[str]:
+def _left_open(found: Any) -> Iterator[str]:
     if found.interrupted:
         yield "interrupted: what follows was decided until then; resume() goes on"
     elif not found.complete:
         yield "the budget was spent: what is not listed was not asked; resume() goes on"
 
 
-def _sets(found: Explored) -> Table | None:
+def _sets(found: Any) -> Table | None:
     sets = [one for one in found.sets if len(one.numbers) > 1]
     if not sets:
         return None
@@ -79,7 +57,7 @@ def _scenarios(counts: Counter[str]) -> str:
     return ", ".join(f"{name} ({count})" for name, count in sorted(counts.items(), reverse=True))
 
 
-def _orders(found: Explored) -> Table:
+def _orders(found: Any) -> Table:
     chains = found.longest
     if not chains:
         so_far = "" if found.complete else "so far "
@@ -95,7 +73,7 @@ def _more(rows: Sequence[Any]) -> tuple[str, ...]:
     return () if len(rows) <= SHOWN else (f"and {len(rows) - SHOWN} more",)
 
 
-def _ranking(found: Explored) -> Table | None:
+def _ranking(found: Any) -> Table | None:
     ranking = found.ranking
     if not ranking:
         return None

@@ -33,8 +33,6 @@ class Standard:
         In `PLACE`.
     low, high : Expr
         The ends of its hull.
-    breaks : tuple of Expr
-        Where the density is not smooth inside.
     moment : callable or None
         Takes a whole number k, negative ones too where 0 is outside; returns E Y^k, infinite where it is, None where it
         does not exist or is not known.
@@ -45,7 +43,6 @@ class Standard:
     density: Expr
     low: Expr = -oo
     high: Expr = oo
-    breaks: tuple[Expr, ...] = ()
     moment: Callable[[int], Expr | None] | None = None
     transform: Expr | None = None
 
@@ -67,14 +64,14 @@ def _even(value: Callable[[int], Expr], order: int) -> Expr:
 
 
 def _uniform() -> Standard:
-    return Standard(sp.S.One, sp.S.Zero, sp.S.One, (), lambda k: Rational(1, k + 1) if k > -1 else oo,
+    return Standard(sp.S.One, sp.S.Zero, sp.S.One, lambda k: Rational(1, k + 1) if k > -1 else oo,
                     sp.log((1 - p) / -p))
 
 
 def _gamma(a: Expr) -> Standard:
     """E 1/(Y + q) = e^q E_a(q), q = -p."""
     transform = sp.exp(-p) * sp.expint(a, -p)
-    return Standard(y ** (a - 1) * sp.exp(-y) / sp.gamma(a), sp.S.Zero, oo, (),
+    return Standard(y ** (a - 1) * sp.exp(-y) / sp.gamma(a), sp.S.Zero, oo,
                     lambda k: sp.gamma(a + k) / sp.gamma(a) if a + k > 0 else oo, transform)
 
 
@@ -84,13 +81,13 @@ def _beta(a: Expr, b: Expr) -> Standard:
             sp.gamma(a + k) * sp.gamma(a + b) / sp.gamma(a) / sp.gamma(a + b + k)) if a + k > 0 else oo
 
     scale = sp.gamma(a + b) / sp.gamma(a) / sp.gamma(b)
-    return Standard(scale * y ** (a - 1) * (1 - y) ** (b - 1), sp.S.Zero, sp.S.One, (), moment,
+    return Standard(scale * y ** (a - 1) * (1 - y) ** (b - 1), sp.S.Zero, sp.S.One, moment,
                     -sp.hyper((1, a), (a + b,), 1 / p) / p)
 
 
 def _pareto(b: Expr) -> Standard:
     """1/Y is a beta law with b and 1."""
-    return Standard(b * y ** (-b - 1), sp.S.One, oo, (), lambda k: b / (b - k) if k < b else oo,
+    return Standard(b * y ** (-b - 1), sp.S.One, oo, lambda k: b / (b - k) if k < b else oo,
                     b / (b + 1) * sp.hyper((1, b + 1), (b + 2,), p))
 
 
@@ -126,14 +123,14 @@ def _skew_normal(a: Expr) -> Standard:
 
 
 def _laplace() -> Standard:
-    return Standard(sp.exp(-sp.Abs(y)) / 2, breaks=(sp.S.Zero,),
+    return Standard(sp.exp(-sp.Abs(y)) / 2,
                     moment=lambda k: None if k < 0 else _even(sp.factorial, k))
 
 
 def _asymmetric_laplace(kappa: Expr) -> Standard:
     """e^(-kappa y) on the right, e^(y/kappa) on the left, over kappa + 1/kappa."""
     density = sp.exp(sp.Piecewise((-kappa * y, y >= 0), (y / kappa, True))) / (kappa + 1 / kappa)
-    return Standard(density, breaks=(sp.S.Zero,), moment=lambda k: None if k < 0 else sp.simplify(
+    return Standard(density, moment=lambda k: None if k < 0 else sp.simplify(
         sp.factorial(k) * (kappa ** (-k - 1) + (-1) ** k * kappa ** (k + 1)) / (kappa + 1 / kappa)))
 
 
@@ -145,7 +142,7 @@ def _lognormal(s: Expr) -> Standard:
 def _triangle(c: Expr) -> Standard:
     left, right = 2 * y / c if c != 0 else sp.S.Zero, 2 * (1 - y) / (1 - c) if c != 1 else 2 * y
     density = sp.Piecewise((left, y < c), (right, True))
-    return Standard(density, sp.S.Zero, sp.S.One, (c,) if 0 < c < 1 else (),
+    return Standard(density, sp.S.Zero, sp.S.One,
                     moment=lambda k: None if k < 0 else 2 * sum((c**j for j in range(k + 1)), sp.S.Zero)
                     / ((k + 1) * (k + 2)))
 
@@ -174,14 +171,14 @@ _LAWS: Mapping[str, Callable[..., Any]] = {
         lambda j: abs(sp.euler(j)) * (sp.pi / 2) ** j, k)),
     "gumbel_r": lambda: Standard(sp.exp(-y - sp.exp(-y))),
     "gumbel_l": lambda: Standard(sp.exp(y - sp.exp(y))),
-    "weibull_min": lambda c: Standard(c * y ** (c - 1) * sp.exp(-(y**c)), sp.S.Zero, oo, (),
+    "weibull_min": lambda c: Standard(c * y ** (c - 1) * sp.exp(-(y**c)), sp.S.Zero, oo,
                                       lambda k: sp.gamma(1 + k / c) if 1 + k / c > 0 else oo),
     "rayleigh": lambda: Standard(y * sp.exp(-(y**2) / 2), sp.S.Zero, oo),
     "maxwell": lambda: Standard(sp.sqrt(2 / sp.pi) * y**2 * sp.exp(-(y**2) / 2), sp.S.Zero, oo),
-    "invgamma": lambda a: Standard(y ** (-a - 1) * sp.exp(-1 / y) / sp.gamma(a), sp.S.Zero, oo, (),
+    "invgamma": lambda a: Standard(y ** (-a - 1) * sp.exp(-1 / y) / sp.gamma(a), sp.S.Zero, oo,
                                    lambda k: sp.gamma(a - k) / sp.gamma(a) if k < a else oo),
     "powerlaw": lambda a: _beta(a, Integer(1)),
     "triang": _triangle,
-    "semicircular": lambda: Standard(2 * sp.sqrt(1 - y**2) / sp.pi, Integer(-1), Integer(1), (),
+    "semicircular": lambda: Standard(2 * sp.sqrt(1 - y**2) / sp.pi, Integer(-1), Integer(1),
                                      lambda k: None if k < 0 else _even(lambda j: sp.catalan(j // 2) / 2**j, k)),
 }

@@ -30,7 +30,7 @@ from symdecouple.errors import Outcome
 from symdecouple.numeric.moments.levels import standardized_rows
 from symdecouple.numeric.samples.matrix import SampleMatrix
 
-__all__ = ["HigherMoments"]
+__all__ = ["HigherMoments", "agreed"]
 
 FloatArray = NDArray[np.float64]
 
@@ -79,7 +79,9 @@ class HigherMoments:
         if self.is_open:
             k, own = self._first_that_moves(order)
             if k == order:
-                return own, self._infinite(order) if own is nan else Outcome(True)
+                return own, Outcome(True) if own is not nan else Outcome(
+                    False, "no moment", f"order {order}: the law is at level {order - 1} itself, and its moment of "
+                    f"order {order} is infinite")
             if (why := self._outward(k, own)) is not None:
                 self.stopped = why
                 return nan, why
@@ -108,10 +110,6 @@ class HigherMoments:
         return Float(0) if abs(value) < mpf(10) ** -quadrature.dps else Float(mpmath.nstr(value, quadrature.dps + 5),
                                                                              quadrature.dps)
 
-    def _infinite(self, order: int) -> Outcome:
-        return Outcome(False, "no moment", f"order {order}: the law is at level {order - 1} itself, and its moment of "
-                       f"order {order} is infinite")
-
     def _outward(self, k: int, own: Expr) -> Outcome | None:
         wanted, low, high = self.goal[k - 3], *map(mpmath.isinf, self.leaf.ends)
         grows = own is not nan and float(own) < float(wanted)
@@ -137,11 +135,15 @@ class HigherMoments:
                 outcome = refusals[0]
                 return nan, Outcome(False, outcome.reason, f"order {order}: {outcome.detail}")
             found.append(float(values[0, order - 1]))
-        near, far = found
-        if not np.isfinite(found).all() or abs(far - near) > 10.0**-_DIGITS * (1 + abs(far)):
-            return nan, Outcome(False, "not settled", f"order {order}: nodes of the law give {near:.10g} and "
-                                f"{far:.10g}")
-        return Float(0) if abs(far) < 10.0**-_DIGITS else Float(repr(far), _DIGITS), Outcome(True)
+        return agreed(found, f"order {order}")
+
+
+def agreed(found: Sequence[float], what: str) -> tuple[Expr, Outcome]:
+    """Return what two sets of nodes agree on, or that they do not."""
+    near, far = found
+    if not abs(far - near) <= 10.0**-_DIGITS * (1 + abs(far)):
+        return nan, Outcome(False, "not settled", f"{what}: nodes of the law give {near:.10g} and {far:.10g}")
+    return Float(0) if abs(far) < 10.0**-_DIGITS else Float(repr(far), _DIGITS), Outcome(True)
 
 
 def _standardized(raw: Sequence[Expr], order: int) -> Expr:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import combinations, pairwise
+from itertools import pairwise
 from typing import Any
 
 import mpmath
@@ -228,62 +229,22 @@ def pieces_of(body: Expr, low: Expr, high: Expr, points: Sequence[Expr]) -> tupl
         raise InvalidInput(f"a density is a real function of one number; {body} has no numbers ({error})") from error
 
 
-_KINKED = (sp.Abs, sp.sign, sp.Heaviside, sp.Max, sp.Min)
+_KINKED = (sp.Abs, sp.sign, sp.Heaviside, sp.Max, sp.Min, sp.Piecewise)
 
 
 def _smooth(body: Expr, low: Expr, high: Expr, points: Sequence[Expr] = ()) -> Iterator[tuple[Expr, Expr, Expr]]:
-    inner = sorted({k for k in (*points, *_kinks(body)) if k.is_real and low < k < high}, key=float)
-    for a, b in pairwise([low, *inner, high]):
-        inside = _chosen(body, a, b)
-        if inside != body and any(k.is_real and a < k < b for k in _kinks(inside)):
-            yield from _smooth(inside, a, b)
-        elif inside != 0:
+    """Intervals in order, without kinks inside, and the body there; kinks that SymPy does not solve stay inside."""
+    domain = sp.Interval(low, high)
+    cases = [(body, domain)]
+    if body.has(*_KINKED):
+        folded = sp.piecewise_fold(body.rewrite(sp.Piecewise))
+        with suppress(NotImplementedError):
+            cases = folded.as_expr_set_pairs(domain) if isinstance(folded, sp.Piecewise) else cases
+    parts = [(inside, part) for inside, where in cases if inside != 0
+             for part in (where.args if isinstance(where, sp.Union) else (where,)) if isinstance(part, sp.Interval)]
+    for inside, part in sorted(parts, key=lambda case: float(case[1].start)):
+        for a, b in pairwise([part.start, *(v for v in points if part.start < v < part.end), part.end]):
             yield a, b, inside
-
-
-def _kinks(body: Expr) -> set[Expr]:
-    """Places of kinks whose argument is affine; others come out when those inside of them are resolved."""
-    found = [end for part in body.atoms(sp.Piecewise, *_KINKED) for end in _ends(part)]
-    return {end for end in found if end is not None}
-
-
-def _ends(part: Expr) -> list[Expr | None]:
-    if isinstance(part, sp.Piecewise):
-        relations = {r for _, where in part.args for r in where.atoms(sp.core.relational.Relational)}
-        return [_solved(r.lhs - r.rhs) for r in relations]
-    if isinstance(part, (sp.Max, sp.Min)):
-        return [_solved(a - b) for a, b in combinations(part.args, 2)]
-    return [_solved(part.args[0])]
-
-
-def _solved(expr: Expr) -> Expr | None:
-    """Where an affine function vanishes."""
-    slope = sp.diff(expr, PLACE) if not expr.has(*_KINKED, sp.Piecewise) else PLACE
-    return None if slope == 0 or slope.has(PLACE) else -expr.subs(PLACE, 0) / slope
-
-
-def _chosen(body: Expr, low: Expr, high: Expr) -> Expr:
-    """A body with kinks between two neighbouring ones."""
-    middle = (low + high) / 2 if low.is_finite and high.is_finite else (
-        low + 1 if low.is_finite else high - 1 if high.is_finite else sp.S.Zero)
-    parts = body.atoms(sp.Piecewise, *_KINKED)
-    return body.xreplace({part: resolved for part in parts if (resolved := _resolved(part, middle)) != part})
-
-
-def _resolved(part: Expr, middle: Expr) -> Expr:
-    """What a function with kinks is about a place that is none of them; itself where not all of them are known."""
-    if None in _ends(part):
-        return part
-    if isinstance(part, sp.Piecewise):
-        return next((e for e, where in part.args if where.subs(PLACE, middle) == sp.true), sp.S.Zero)
-    at = [a.subs(PLACE, middle) for a in part.args]
-    if isinstance(part, (sp.Max, sp.Min)):
-        return part.args[at.index(part.func(*at))]
-    if at[0] == 0:
-        return part
-    sign = 1 if at[0] > 0 else -1
-    values = {sp.Abs: sign * part.args[0], sp.sign: sp.Integer(sign), sp.Heaviside: sp.Integer(sign > 0)}
-    return values[part.func]
 
 
 class _Floats:

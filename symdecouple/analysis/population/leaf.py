@@ -29,7 +29,7 @@ from symdecouple.analysis.population.quadrature import Quadrature, number_of, va
 from symdecouple.analysis.population.settling import FloatLaw
 from symdecouple.errors import NoClosedForm
 
-__all__ = ["Leaf", "Limit", "Shape", "tail_of", "zero_between"]
+__all__ = ["Leaf", "Limit", "Shape", "tail_of", "zero_from"]
 
 Number: TypeAlias = Any
 
@@ -39,12 +39,9 @@ _FLOAT_POWERS = (1, 3)  # of ten: how near; nearer, 1 + cos(y) is rounding
 _STEEP = 1000  # of an exponent: no power
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """Mean, standard deviation, skewness and kurtosis of z_t."""
+class Shape(NamedTuple):
+    """Skewness and kurtosis of z_t."""
 
-    mean: Number
-    deviation: Number
     skewness: Number
     kurtosis: Number
 
@@ -89,18 +86,13 @@ class Leaf:
         low, high = (mpf(0) if mpmath.isinf(e) else 1 / (e - self.centre) for e in self.ends)
         return low, high
 
-    @property
-    def is_whole_line(self) -> bool:
-        """True iff both ends of the hull are infinite."""
-        return all(map(mpmath.isinf, self.ends))
-
     def time(self, place: Number) -> Number:
         """Return t at a number of the line: minus and plus infinity are the ends."""
         low, high = self.times
         return low + (high - low) / (1 + mpmath.exp(-place))
 
     def shape(self, time: Number) -> Shape:
-        """Return mean, deviation, skewness and kurtosis of z_t."""
+        """Return skewness and kurtosis of z_t."""
         return self._shape(lambda x: (x - self.centre) / (1 - time * (x - self.centre)))
 
     def _shape(self, moved: Callable[[Number], Number], order: int = 4) -> Shape:
@@ -111,15 +103,9 @@ class Leaf:
 
         one, two, three, *four = self.quadrature.expect(powers)
         variance = two - one**2
-        deviation = mpmath.sqrt(variance)
         third = three - 3 * one * two + 2 * one**3
         fourth = four[0] - 4 * one * three + 6 * one**2 * two - 3 * one**4 if four else mpmath.inf
-        return Shape(one, deviation, third / deviation**3, fourth / variance**2)
-
-    @property
-    def is_one_sided(self) -> bool:
-        """True iff one end of the hull is infinite, and the other one is not."""
-        return bool(mpmath.isinf(self.ends[0]) != mpmath.isinf(self.ends[1]))
+        return Shape(third / mpmath.sqrt(variance) ** 3, fourth / variance**2)
 
     def highest_order(self) -> int:
         """Return up to which whole order the moments of the law exist; 99 for all."""
@@ -157,7 +143,7 @@ class Leaf:
             except NoClosedForm:  # its moments lie too far out to be computed
                 skewness = mpmath.nan
             return Limit(skewness, None, True, f"unbounded to the {name}: the end of the leaf is the law itself")
-        shown = self._shown(place)
+        shown = self.law.loc + self.law.scale * place
         if (q := self.law.atom_at(place)) != 0:
             exact = sign * (1 - 2 * q) / sp.sqrt(q * (1 - q))
             return Limit(number_of(exact, self.quadrature.work), exact, False, f"an atom of {q} at {shown}")
@@ -177,18 +163,13 @@ class Leaf:
         except NoClosedForm:
             return mpmath.nan
 
-    def _shown(self, place: Expr) -> str:
-        return str(self.law.loc + self.law.scale * place)
-
     def mass_beyond(self, pole: float) -> float:
-        """Return the mass farther from the centre than a place in `floats`, to a few digits however small it is."""
+        """Return the mass farther from the centre than a place in `floats_to`, to a few digits however small it is."""
         sign, start = (1 if pole > 0 else -1), self.centre + pole
-        ends = [(number_of(p.low, 20), number_of(p.high, 20), p.density) for p in self.law.pieces]
         atoms = mpmath.fsum(q for v, q in self.quadrature.atoms if sign * (v - start) > 0)
 
         def density(distance: Number) -> Number:
-            x = start + sign * distance
-            return mpmath.fsum(value_at(f, x) for a, b, f in ends if a < x < b)
+            return self.quadrature.density(start + sign * distance)
 
         near = self.quadrature.spread / 1000
         here, there = density(mpf(0)), density(near)
@@ -198,13 +179,8 @@ class Leaf:
         lengths = mpmath.quad(lambda v: density(length * v) / here, [0, 1, 4, 16], maxdegree=3)
         return float(atoms + here * length * lengths)
 
-    @property
-    def floats(self) -> FloatLaw:
-        """The law in float64, about its centre."""
-        return self.floats_to()
-
     def floats_to(self, last: int | None = None) -> FloatLaw:
-        """Return the same with steps of the quadrature down to 2^(1-last)."""
+        """Return the law in float64, about its centre, with steps of the quadrature down to 2^(1-last)."""
         nodes = [(float(x - self.centre), float(w)) for x, w in self.quadrature.nodes(last)]
         places, weights = (np.array(column) for column in zip(*nodes, strict=True))
         low, high = (float(e - self.centre) for e in self.ends)
@@ -217,27 +193,25 @@ class Leaf:
         """
         reach = (digits + 6) * mpmath.log(10)
 
-        def above(place: Number) -> Number:
-            return self.shape(self.time(place)).skewness - target
-
-        start = self.floats.root(float(target))
+        start = self.floats_to().root(float(target))
         here, step = (mpf(0), mpf(1)) if start is None else (mpf(start), mpf(10) ** -9)
-        value = above(here)
-        direction = -1 if value > 0 else 1
-        before, old = here, value
-        while value * old > 0:
-            before, old = here, value
-            if abs(here) >= reach:
-                return None
-            here = max(min(here + direction * step, reach), -reach)
-            step *= 8
-            value = above(here)
-        return zero_between(above, before, old, here, value, mpf(10) ** -digits)
+        return zero_from(lambda place: self.shape(self.time(place)).skewness - target, here, step, 8, reach, digits)
 
 
-def zero_between(function: Callable[[Number], Number], a: Number, fa: Number, b: Number, fb: Number, tolerance: Number
-             ) -> Number:
-    """The zero of a monotone function between two places: secants, that of Illinois where one end stays."""
+def zero_from(function: Callable[[Number], Number], start: Number, step: Number, factor: int, reach: Number, digits: int
+              ) -> Number | None:
+    """The zero of an increasing function, to so many digits, by growing steps up to a reach; None if none is there.
+
+    Then secants, that of Illinois where one end stays.
+    """
+    b, fb = start, function(start)
+    a, fa, step = b, fb, -step if fb > 0 else step
+    while fb * fa > 0:
+        if abs(b) >= reach:
+            return None
+        a, fa, b = b, fb, max(min(b + step, reach), -reach)
+        fb, step = function(b), step * factor
+    tolerance = mpf(10) ** -digits
     if fa == 0 or fb == 0:
         return a if fa == 0 else b
     while abs(b - a) > tolerance * (1 + abs(b)):

@@ -22,7 +22,7 @@ from sympy import Expr, Float, nan, oo
 
 from symdecouple.analysis.population.law import Law
 from symdecouple.analysis.population.leaf import Leaf, Limit
-from symdecouple.analysis.population.quadrature import Quadrature, number_of, value_at
+from symdecouple.analysis.population.quadrature import Quadrature, number_of
 from symdecouple.analysis.population.settling import told_of_samples
 from symdecouple.errors import NoClosedForm, Outcome
 
@@ -85,7 +85,7 @@ def moments_of(leaf: Leaf) -> Moments:
                     (three - 3 * one * two + 2 * one**3) / variance ** mpf(1.5), quadrature)
     outcomes = [_FINE if v is not nan else _why_not(k, order, known) for k, v in enumerate(found, 1)]
     place, scale = law.loc + law.scale * found[0], law.scale * found[1]
-    if order < 2 and leaf.is_one_sided:
+    if order < 2 and mpmath.isinf(leaf.ends[0]) != mpmath.isinf(leaf.ends[1]):
         found[1], scale = oo, oo
         if order < 1:
             place = oo if mpmath.isinf(leaf.ends[1]) else -oo
@@ -138,7 +138,7 @@ def at_skewness(leaf: Leaf, target: Expr) -> AtSkewness:
     if law.support_size < 3:
         return _few_values(law, target)
     goal = number_of(target, quadrature.work)
-    if leaf.is_whole_line:
+    if all(map(mpmath.isinf, leaf.ends)):
         return _itself(leaf, target, goal, "both tails are unbounded, so that the leaf is the law itself (t = 0)")
     limits = leaf.limit(False), leaf.limit(True)
     for limit, sign in zip(limits, (1, -1), strict=True):
@@ -146,7 +146,7 @@ def at_skewness(leaf: Leaf, target: Expr) -> AtSkewness:
         if limit.is_reached and abs(room) <= mpf(10) ** (3 - quadrature.dps):
             return _itself(leaf, target, goal, "the law itself is the end of its leaf")._replace(limits=limits)
         is_exact = limit.exact is not None and law.is_exact
-        if _is_beyond(limit, target, sign) if is_exact else room <= mpf(10) ** (2 - quadrature.dps):
+        if sign * (target - limit.exact) <= 0 if is_exact else room <= mpf(10) ** (2 - quadrature.dps):
             return _refused(leaf, goal, limits)
     if (kurtosis := _exact_kurtosis(law, oo, target)) is not None:
         return AtSkewness(kurtosis, _FINE, oo, mpf(0), limits)
@@ -178,11 +178,6 @@ def _few_values(law: Law, target: Expr) -> AtSkewness:
     return AtSkewness(nan, Outcome(False, "two-valued", "critical point of the skewness: a law on two places has the "
                                    f"skewness {skewness.evalf(6)} wherever they are, and {target} is wanted; three "
                                    "places are needed"))
-
-
-def _is_beyond(limit: Limit, target: Expr, sign: int) -> bool:
-    """Exactly, for the limit of an atom."""
-    return bool(sign * (target - limit.exact) <= 0)
 
 
 def _refused(leaf: Leaf, goal: Number, limits: tuple[Limit, Limit]) -> AtSkewness:
@@ -235,7 +230,7 @@ def _itself(leaf: Leaf, target: Expr, goal: Number, why: str) -> AtSkewness:
 def _settling_notes(leaf: Leaf, goal: Number) -> tuple[str, ...]:
     law = leaf.law
     scale = float(law.scale.evalf())
-    return told_of_samples(leaf.floats, float(goal), float(law.loc.evalf()) + scale * float(leaf.centre), scale,
+    return told_of_samples(leaf.floats_to(), float(goal), float(law.loc.evalf()) + scale * float(leaf.centre), scale,
                            leaf.mass_beyond)
 
 
@@ -250,11 +245,7 @@ def is_symmetric(leaf: Leaf) -> Number | None:
     if any(abs(a + b - 2 * mean) > near * unit or abs(p - q) > near
            for (a, p), (b, q) in zip(places, reversed(places), strict=True)):
         return None
-    ends = [(number_of(p.low, 30), number_of(p.high, 30), p.density) for p in leaf.law.pieces]
-
-    def density(x: Number) -> Number:
-        return mpmath.fsum(value_at(f, x) for a, b, f in ends if a < x <= b)
-
+    density = quadrature.density
     top = density(mean + unit / 7)
     for j in range(1, 300):
         u = unit * mpf(j) * 17 / 1000

@@ -21,19 +21,20 @@ import numpy as np
 from numpy.typing import NDArray
 from sympy import Dummy, Expr, Float, nan
 
+from symdecouple.analysis.population.higher import agreed
 from symdecouple.analysis.population.leaf import Leaf
-from symdecouple.calculus.gradient import gradient
 from symdecouple.decoupling.plan import Plan
 from symdecouple.errors import NoClosedForm, Outcome
 from symdecouple.language.feature_set import FeatureSet
+from symdecouple.language.sample import Sample
 from symdecouple.numeric.features.expressions import Compiled, without_overflow
+from symdecouple.numeric.features.features import CompiledFeatures
 from symdecouple.numeric.paths.narrow_path import NarrowPath
 
-__all__ = ["decoupled_by_nodes"]
+__all__ = ["OverNodes", "decoupled_by_nodes"]
 
 FloatArray = NDArray[np.float64]
 
-_DIGITS = 8  # of what two sets of nodes agree on
 _FAR = (30.0, 300.0)  # spreads at which the growth of a field is read: cosh does not overflow there
 
 
@@ -50,12 +51,12 @@ class _Average:
         return (np.broadcast_to(found, shape) * self.weights).sum(axis=-1, keepdims=True)
 
 
-class _Over(Compiled):
-    """Expressions of averages over nodes."""
+class OverNodes(Compiled):
+    """Expressions of averages over nodes with weights, whose sum is 1."""
 
-    def __init__(self, exprs: list[Expr], features: FeatureSet, weights: FloatArray) -> None:
+    def __init__(self, exprs: list[Expr], sample: Sample, weights: FloatArray) -> None:
         self._weights = weights
-        super().__init__(exprs, features.sample)
+        super().__init__(exprs, sample)
 
     def _step(self, body: Expr, h: Any = None) -> Dummy:
         symbol = Dummy(f"step{len(self._steps)}", real=True)
@@ -63,40 +64,32 @@ class _Over(Compiled):
         return symbol
 
 
-class _NodeFeatures:
-    """The features of a law at nodes, as functions of u = sqrt(w) y: satisfies `Features`."""
+class _NodeFeatures(CompiledFeatures):
+    """The features of a law at nodes, as functions of u = sqrt(w) y."""
 
     def __init__(self, features: FeatureSet, weights: FloatArray) -> None:
-        self.names, self._roots = tuple(map(str, features)), np.sqrt(weights)
-        self._values = _Over([f.expr for f in features], features, weights)
-        fields = [gradient(f).in_sample(features.sample).expr for f in features]
-        self._fields = [_Over([without_overflow(field)], features, weights) for field in fields]
-        self._low, self._high = map(float, features.sample.interval)
-
-    def __len__(self) -> int:
-        return len(self.names)
+        super().__init__(features)
+        self._weights, self._roots = weights, np.sqrt(weights)
+        self._values = OverNodes([f.expr for f in features], features.sample, weights)
 
     def values(self, rows: FloatArray) -> FloatArray:
         with np.errstate(all="ignore"):
-            return self._inside(rows, np.concatenate(self._values(rows / self._roots), axis=-1))
+            return super().values(rows / self._roots)
 
-    def gradients(self, rows: FloatArray, count: int) -> FloatArray:
+    def gradients(self, rows: FloatArray, count: int | None = None) -> FloatArray:
         """N times the gradient by u, as `Features` has it."""
         found: FloatArray = rows.shape[-1] * self._roots * self.fields(rows, count)
         return found
 
-    def fields(self, rows: FloatArray, count: int) -> FloatArray:
+    def fields(self, rows: FloatArray, count: int | None) -> FloatArray:
         with np.errstate(all="ignore"):
-            found = [field(rows / self._roots)[0] for field in self._fields[:count]]
-        return self._inside(rows, np.stack([np.broadcast_to(f, rows.shape) for f in found], axis=1))
+            return super().gradients(rows / self._roots, count)
 
-    def curvature(self, rows: FloatArray, weights: FloatArray) -> FloatArray:
-        raise NotImplementedError("gradients of a normalization are not asked for")
-
-    def _inside(self, rows: FloatArray, found: FloatArray) -> FloatArray:
-        y = rows / self._roots
-        inside = ((y > self._low) & (y < self._high)).all(axis=-1)
-        return np.where(inside.reshape(-1, *[1] * (found.ndim - 1)), found, np.nan)
+    def _compiled(self, count: int) -> Compiled:
+        if count not in self._gradients:
+            fields = list(map(without_overflow, self._fields[:count]))
+            self._gradients[count] = OverNodes(fields, self._sample, self._weights)
+        return self._gradients[count]
 
 
 def decoupled_by_nodes(plan: Plan, leaf: Leaf, first: int) -> tuple[list[Expr], list[Outcome]]:
@@ -118,15 +111,9 @@ def decoupled_by_nodes(plan: Plan, leaf: Leaf, first: int) -> tuple[list[Expr], 
         values, why = _followed(plan, leaf, last)
         found.append(values)
         refused |= {} if why is None else {k: why for k in range(1, len(values) + 1) if np.isnan(values[k - 1])}
-    numbers, outcomes = [], []
-    for k in range(first, len(plan.features) + 1):
-        near, far = (float(values[k - 1]) for values in found)
-        if k not in refused and not abs(far - near) <= 10.0**-_DIGITS * (1 + abs(far)):
-            refused[k] = Outcome(False, "not settled", f"feature {k}: nodes of the law give {near:.10g} and {far:.10g}")
-        known = Float(0).evalf() if abs(far) < 10.0**-_DIGITS else Float(repr(far), _DIGITS)
-        numbers.append(nan if k in refused else known)
-        outcomes.append(refused.get(k, Outcome(True)))
-    return numbers, outcomes
+    told = [(nan, refused[k]) if k in refused else agreed([float(v[k - 1]) for v in found], f"feature {k}")
+            for k in range(first, len(plan.features) + 1)]
+    return [value for value, _ in told], [outcome for _, outcome in told]
 
 
 def _followed(plan: Plan, leaf: Leaf, last: int) -> tuple[FloatArray, Outcome | None]:

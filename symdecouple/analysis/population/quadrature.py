@@ -164,6 +164,10 @@ class Quadrature:
             distances = sorted((abs(x - self.middle), w) for x, w in self._marks() if x != self.middle)
             return _quantile(distances, mpf(1) / 2)
 
+    def density(self, place: Number) -> Number:
+        """Return the density at a place."""
+        return mpmath.fsum(value_at(p.density, place) for p in self.panels if p.low < place <= p.high)
+
     def tail_place(self, upper: bool) -> Number:
         """A place beyond which about a ten thousandth of the mass lies."""
         with at_digits(self.work):

@@ -6,7 +6,7 @@ numbers by their masses, as far out as these count.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -125,7 +125,7 @@ def _of_values(law: Any) -> Law:
 
 
 def _standard(name: str, standard: Standard, loc: Expr, scale: Expr) -> Law:
-    pieces = pieces_of(standard.density, standard.low, standard.high, standard.breaks)
+    pieces = pieces_of(standard.density, standard.low, standard.high, ())
     return Law(name, pieces, (), loc, scale, standard.low, standard.high, True, standard)
 
 
@@ -197,12 +197,17 @@ def _size(mass: Expr) -> Any:
 # --- sympy.stats --------------------------------------------------------------------------------------------------
 
 
-_SCIPY_NAMES = {
-    "UniformDistribution": "uniform", "ExponentialDistribution": "expon", "GammaDistribution": "gamma",
-    "BetaDistribution": "beta", "ParetoDistribution": "pareto", "NormalDistribution": "norm",
-    "LaplaceDistribution": "laplace", "LogisticDistribution": "logistic", "ArcsinDistribution": "arcsine",
+_KNOWN: Mapping[str, tuple[str, Callable[..., Any]]] = {
+    "UniformDistribution": ("uniform", lambda a, b: ((), a, b - a)),
+    "ExponentialDistribution": ("expon", lambda rate: ((), sp.S.Zero, 1 / rate)),
+    "GammaDistribution": ("gamma", lambda k, theta: ((k,), sp.S.Zero, theta)),
+    "BetaDistribution": ("beta", lambda a, b: ((a, b), sp.S.Zero, sp.S.One)),
+    "ParetoDistribution": ("pareto", lambda low, b: ((b,), sp.S.Zero, low)),
+    "ArcsinDistribution": ("arcsine", lambda a, b: ((), a, b - a)),
+    **{f"{name}Distribution": (other, lambda place, size: ((), place, size)) for name, other in (
+        ("Normal", "norm"), ("Laplace", "laplace"), ("Logistic", "logistic"))},
 }
-"""Those whose arguments are read below; others by their densities."""
+"""What others call them, and their shapes, place and scale; all others are read by their densities."""
 
 
 def _of_sympy(variable: Expr, dps: int) -> Law:
@@ -251,20 +256,10 @@ def _by_density(variable: Expr, symbol: Expr, dps: int) -> Law:
     return of_expression(str(variable), body, low, high)
 
 
-def _placed(a: Sequence[Expr]) -> tuple[tuple[Expr, ...], Expr, Expr]:
-    return (), a[0], a[1]
-
-
 def _read_sympy(known: Any) -> Law | None:
-    name = _SCIPY_NAMES.get(type(known).__name__)
-    if name is None or not all(a.is_number for a in known.args):
+    name, read = _KNOWN.get(type(known).__name__, ("", None))
+    if read is None or not all(a.is_number for a in known.args):
         return None
-    a = [exact_number(v) for v in known.args]
-    shapes, loc, scale = {
-        "uniform": lambda a: ((), a[0], a[1] - a[0]), "expon": lambda a: ((), sp.S.Zero, 1 / a[0]),
-        "gamma": lambda a: ((a[0],), sp.S.Zero, a[1]), "beta": lambda a: ((a[0], a[1]), sp.S.Zero, sp.S.One),
-        "pareto": lambda a: ((a[1],), sp.S.Zero, a[0]), "arcsine": lambda a: ((), a[0], a[1] - a[0]),
-    }.get(name, _placed)(a)  # type: ignore[no-untyped-call]
+    shapes, loc, scale = read(*map(exact_number, known.args))
     standard = standard_law(name, shapes)
     return None if standard is None else _standard(name, standard, loc, scale)
-

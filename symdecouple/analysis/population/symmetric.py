@@ -24,7 +24,7 @@ from typing import Any
 import mpmath
 from mpmath import mpf
 
-from symdecouple.analysis.population.leaf import Leaf, tail_of, zero_between
+from symdecouple.analysis.population.leaf import Leaf, tail_of, zero_from
 from symdecouple.analysis.population.quadrature import number_of
 from symdecouple.errors import NoClosedForm, Outcome
 
@@ -97,16 +97,10 @@ class SymmetricLaw:
         unit = 1 / self.leaf.quadrature.spread**2
 
         def above(place: Number) -> Number:
-            return self.kurtosis(least + unit * mpmath.exp(place)) - kurtosis
+            return kurtosis - self.kurtosis(least + unit * mpmath.exp(place))
 
-        here, value, most = mpf(0), above(mpf(0)), 2 * (digits + 6) * mpmath.log(10)
-        step, before, old = mpf(1 if value > 0 else -1), here, value
-        while value * old > 0:
-            before, old = here, value
-            if abs(here) > most:
-                raise NoClosedForm(f"kurtosis {float(kurtosis):.6g} lies nearer to an end of the leaf of "
-                                   f"{self.leaf.law.name} than {digits} digits tell; ask for more, dps=")
-            here, step = here + step, 2 * step
-            value = above(here)
-        place = zero_between(above, before, old, here, value, mpf(10) ** -digits)
+        place = zero_from(above, mpf(0), mpf(1), 2, 2 * (digits + 6) * mpmath.log(10), digits)
+        if place is None:
+            raise NoClosedForm(f"kurtosis {float(kurtosis):.6g} lies nearer to an end of the leaf of "
+                               f"{self.leaf.law.name} than {digits} digits tell; ask for more, dps=")
         return least + unit * mpmath.exp(place), Outcome(True)
