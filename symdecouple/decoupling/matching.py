@@ -10,20 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, get_args, overload
+from typing import Any, overload
 
 import mpmath
 import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.decoupling.application import Application
-from symdecouple.decoupling.carrying import Recipe
 from symdecouple.decoupling.choice import Choice
 from symdecouple.decoupling.plan_facts import PlanFacts
 from symdecouple.decoupling.progress import Progress
 from symdecouple.decoupling.routes.route import Answers, Levels
 from symdecouple.decoupling.running import answered, batch_of, leaves_out_masked
-from symdecouple.decoupling.transfer import Maps, Match
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.language.precision import at_digits
@@ -31,7 +29,7 @@ from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.moments.matched import matched_rows
 from symdecouple.numeric.paths.projection import least_move
 from symdecouple.numeric.samples.batch import NanPolicy, OnRefusal
-from symdecouple.numeric.samples.intake import check_choice, holds_more, take_numbers
+from symdecouple.numeric.samples.intake import holds_more, take_numbers
 from symdecouple.numeric.samples.kinds import Outcomes, Quiet, Signal
 from symdecouple.numeric.samples.vectors import SampleAxis, widened
 
@@ -52,10 +50,6 @@ class Matching(PlanFacts):
     __slots__ = ()
 
     _run = answered
-
-    if TYPE_CHECKING:
-        normalize: Callable[..., Any]
-        denormalize: Callable[..., Any]
 
     @leaves_out_masked
     def match(self, samples: Any, values: Any, *, axis: SampleAxis = "last", dps: int | None = None,
@@ -116,22 +110,6 @@ class Matching(PlanFacts):
                 return _inside(found, self.choice.interval)
 
         return self._run(batch, None, dps, on_refusal, compute, level, progress)
-
-    def _maps(self, match: Match) -> Maps:
-        """What a transfer goes along."""
-        check_choice("match", match, get_args(Match))
-        choice = self.choice
-        recipe = Recipe(len(self.features), choice.leading, choice.energies, tuple(choice.floats), match == "own")
-        if match == "own":
-            return Maps(self.features, self.features.names, self.own_values, self.normalize,
-                        lambda samples, values, _, **options: self.match(samples, values, **options), recipe)
-        return Maps(self.features, self.names, self._fine_values, self.normalize, self.denormalize, recipe)
-
-    def _fine_values(self, samples: Any, *, axis: SampleAxis, on_refusal: OnRefusal, progress: Progress | None) -> Any:
-        """`transform` in the small steps of `normalize`: values to 1e-12 where dozens of features leave it 1e-9."""
-        batch = batch_of(self.choice, "transform", samples, axis, None)
-        return self._run(batch, (self._application.size,), None, on_refusal, lambda levels, rows, refs, _: (
-            self._application.on(batch.grid).decoupled(levels, rows, refs, is_fine=True)), None, progress)
 
     @overload
     def own_values(self, samples: Any, *, axis: SampleAxis = ..., on_refusal: Signal = ...,
