@@ -173,7 +173,6 @@ def _by_moments(choice: Choice, rows: Array, targets: Array) -> Answers | None:
     done = matched_rows(widened(rows), list(wanted), np.zeros(len(rows)), np.full(len(rows), np.nan))
     impossible = {int(i): Outcome(False, "level 2 not attainable", "no sample has the values " + ", ".join(
         f"{v:.6g}" for v in targets[i]) + ": their variance is not above 0") for i in np.flatnonzero(~good)}
-    done.values[~good] = np.nan
     refusals = {**done.refusals, **impossible}
     for i in list(refusals):
         if note := _rounding(moments, targets[i]):
@@ -218,7 +217,6 @@ def _settled(application: Application, found: Answers, rows: Array, targets: Arr
             del refusals[r]
         values[r], worst = _newton(application, values[r], targets[r])
         if worst > _APART and np.isfinite(worst):
-            values[r] = np.nan
             refusals[r] = Outcome(False, "lost on the way", f"the features come to {worst:.1e} of what was asked for, "
                                   "and no nearer; take values nearer to those of the sample")
     return Answers(values, refusals)
@@ -267,7 +265,6 @@ def _is_inside(row: Array, interval: tuple[Any, Any]) -> bool:
 def _inside(found: Answers, interval: tuple[Any, Any]) -> Answers:
     """Refuse rows that left the domain."""
     left = [r for r, row in enumerate(found.values) if r not in found.refusals and not _is_inside(row, interval)]
-    found.values[left] = np.nan
     why = Outcome(False, "outside the domain", "the sample would have to leave the interval that was declared to have "
                   "these features; take values nearer to those of the sample")
     return Answers(found.values, {**found.refusals, **dict.fromkeys(left, why)}, found.known)

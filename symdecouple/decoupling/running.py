@@ -127,15 +127,16 @@ class Running:
         found, counted = self._found(rows, targets, index), self._counted(index, targets)
         if self.dps and not counted and any(o.reason.startswith(_OF_DIGITS) for o in found.refusals.values()):
             digits = min(max(map(_crowded_digits, rows)) + self.dps, _MOST_DIGITS)  # of the only row
-            has_roots = self.choice.path in ("auto", "relaxed")  # or formulas, at any precision
-            is_quick = has_roots and self.levels.is_closed(self.application.size - 1)
-            if mpmath.mp.dps < digits and is_quick:
+            if mpmath.mp.dps < digits and self.choice.path in ("auto", "relaxed") and self.levels.is_closed(
+                    self.application.size - 1):  # by roots or formulas, at any precision
                 with at_digits(digits):
                     found = self._found(rows, self._targets(), index)
         for r, outcome in counted.items():
             found.values[r][0 if self.shape is None else 3:] = mpmath.nan if self.dps else np.nan
             found.refusals[r] = outcome
         batch.put_all(index, found.values)
+        if found.refusals and self.shape is None:  # in the memory of the batch
+            batch.values[index[list(found.refusals)]] = mpmath.nan if self.dps else np.nan
         again = dict[int, RefusedRow]()
         for r, symptom in found.refusals.items():
             own, row = found.values[r] if is_feature else None, batch.rows[index[r]]
@@ -294,7 +295,6 @@ def _without_merged(rows: Array, found: Answers, dps: int | None) -> Answers:
     merged = merged[rows[merged].min(axis=1) < rows[merged].max(axis=1)]
     if not merged.size:
         return found
-    found.values[merged] = np.nan
     why = Outcome(False, "out of range", "all entries of the sample come to one number of " + (
         f"{dps} digits; use more of them" if dps else "float64; take another unit, or use dps="))
     return replace(found, refusals={**dict.fromkeys(merged.tolist(), why), **found.refusals})

@@ -35,8 +35,6 @@ __all__ = ["MomentRoute"]
 
 _VARIANCE = Symbol("V", positive=True)
 _BEYOND = Outcome(False, "out of range", "the sample at this level is beyond float64; take another unit, or use dps=")
-_NO_SLOPE = Outcome(False, "critical point", "a feature has no gradient at this sample: two values, or a number beyond "
-                    "float64")
 _NORMAL = float(np.finfo(np.float64).tiny)  # below, digits are missing
 
 
@@ -117,22 +115,8 @@ class MomentRoute(Route):
         values[list(ladder.refusals)] = np.nan
         return values, dict(ladder.refusals)
 
-    def weighed_gradients(self, rows: Array, weights: Array, targets: Sequence[Any]
-                          ) -> tuple[Array, dict[int, Outcome]]:
-        """Return the gradients of the features at rows with weights, (R, K, N), and the rows that lack some."""
-        found = self.gradients(rows, targets, weights)
-        assert found is not None
-        lost = np.flatnonzero(~np.isfinite(found.values).all(axis=(1, 2)))
-        return found.values, {**dict.fromkeys(lost.tolist(), _NO_SLOPE), **found.refusals}
-
-    def skewness(self, targets: Sequence[Any]) -> float:
-        """Return the skewness of level 3."""
-        point = self._point(tuple(targets[:3]))
-        assert point is not None
-        return point[2]
-
     def gradients(self, rows: Array, targets: Sequence[Any], weights: Array | None = None) -> Answers | None:
-        """As in `values`."""
+        """As in `values`; rows may have weights, (R, N)."""
         count = self.count
         point = self._point(tuple(targets[: count - 1]))
         if point is None:
