@@ -30,6 +30,7 @@ from symdecouple.numeric.kernels.compile import as_part_of
 from symdecouple.numeric.moments.out_of_reach import fallen_together
 from symdecouple.numeric.moments.ties import unreachable_rows
 from symdecouple.numeric.perturbing import Perturbation, RefusedRow, tried_again
+from symdecouple.numeric.precision.path import spread
 from symdecouple.numeric.samples.batch import SINGLE, NanPolicy, OnRefusal
 from symdecouple.numeric.samples.intake import check_choice, fractions_of, is_elsewhere, library_of, plan_elsewhere
 from symdecouple.numeric.samples.kinds import GivesRows, P
@@ -99,7 +100,7 @@ class Running:
             result = batch.result(self.shape)
         if self.dps:
             with at_digits(self.dps), np.errstate(invalid="ignore"):  # NumPy tells of a NaN in an object array
-                rounded = _rounded(result)
+                rounded = +result
                 known[1] += [mpmath.eps * _offset(v) for v in batch.values] if self.shape is None else mpmath.eps
                 result = Precise.of(rounded, self.dps, *(each.reshape(batch.shape)[()] for each in known))
         is_told = on_refusal == "return" or batch.refusals or batch.notes or batch.hint
@@ -290,7 +291,7 @@ def batch_of(choice: Choice, name: str, samples: Any, axis: SampleAxis, dps: int
 def _without_merged(rows: Array, found: Answers, dps: int | None) -> Answers:
     """Refuse samples whose entries differ and come to one number, as `stats.match` does."""
     with at_digits(dps) if dps else nullcontext(), np.errstate(invalid="ignore"):
-        values = _rounded(found.values) if dps else found.values
+        values = +found.values if dps else found.values
         merged = np.flatnonzero(values.min(axis=1) == values.max(axis=1))
     merged = merged[rows[merged].min(axis=1) < rows[merged].max(axis=1)]
     if not merged.size:
@@ -300,17 +301,10 @@ def _without_merged(rows: Array, found: Answers, dps: int | None) -> Answers:
     return replace(found, refusals={**dict.fromkeys(merged.tolist(), why), **found.refusals})
 
 
-def _rounded(values: Array) -> Array:
-    """Numbers of mpmath, in the digits that are asked for."""
-    rounded: Array = np.frompyfunc(lambda v: +v, 1, 1)(values)
-    return rounded
-
-
 def _offset(row: Array) -> Any:
     """The mean of a sample over its standard deviation, at least 1: what the last digit of its entries is worth."""
-    mean = mpmath.fsum(row) / len(row)
-    deviation = mpmath.sqrt(mpmath.fsum((v - mean) ** 2 for v in row) / len(row))
-    return max(1, abs(mean) / deviation) if deviation else 1
+    deviation = spread(row)
+    return max(1, abs(mpmath.fsum(row) / len(row) / deviation)) if deviation else 1
 
 
 def _hidden_digits(rows: Array) -> int:
