@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import mpmath
 import numpy as np
@@ -101,71 +101,72 @@ class Application:
         `is_fine` takes the small steps of samples that are asked for themselves, as in `Route.advance`.
         """
         first = levels.route.values(rows, references, is_fine) if self.is_single and not levels.interval else None
-        out, spans = self._begun(first, rows)
-        worst, wrong = _Worst(rows, first), dict[int, Outcome]()
+        found, spans = self._begun(first, rows)
+        out, wrong = found.values, dict[int, Outcome]()
         for j in range(spans[0][0] if spans else self.size):
             out[~np.isfinite(out[:, j]), j] = np.nan
-            wrong = {**self._beyond(set(np.flatnonzero(np.isnan(out[:, j]))) - worst.refusals.keys(), j), **wrong}
+            _tell(wrong, self._beyond(set(np.flatnonzero(np.isnan(out[:, j]))) - found.refusals.keys(), j))
         reached = levels.at(rows, [start for start, _ in spans], references, is_fine=is_fine) if spans else ()
         for at, (start, end) in zip(reached, spans, strict=True):
-            fine = worst.see(at)
+            fine = _seen(found, at)
             for j in range(start, end):
                 out[fine, j], bad = self._value(j, taken(at.values, fine), start > 0)
                 out[fine[list(bad)], j] = np.nan
-                wrong = {**{int(fine[r]): outcome for r, outcome in bad.items()}, **wrong}
-        return Answers(out, {**worst.refusals, **wrong}, worst.known)
+                _tell(wrong, {int(fine[r]): outcome for r, outcome in bad.items()})
+        found.refusals.update(wrong)
+        return found
 
     def gradients(self, levels: Levels, rows: Array, references: Sequence[Any]) -> Answers:
         """Return the gradients of the decoupled features, (R, M, N)."""
         first = levels.route.gradients(rows, references) if self.is_single and not levels.interval else None
-        out, spans = self._begun(first, rows, rows.shape[1])
+        found, spans = self._begun(first, rows, rows.shape[1])
         reached = list(levels.at(rows, [start for start, _ in spans], references, keep=True)) if spans else []
-        wrong: dict[int, dict[int, Outcome]] = {}
+        out, refusals, wrong = found.values, found.refusals, dict[int, dict[int, Outcome]]()
         for at, (start, end) in zip(reached, spans, strict=True):
             fine = rows_left(len(rows), at.refusals)
             for j in range(start, end):
-                out[fine, j], found = self._covectors(j, taken(at.values, fine), start > 0)
-                wrong[j] = {int(fine[r]): outcome for r, outcome in found.items()}
+                out[fine, j], bad = self._covectors(j, taken(at.values, fine), start > 0)
+                wrong[j] = {int(fine[r]): outcome for r, outcome in bad.items()}
         with np.errstate(all="ignore"):
             lost = _carry(reached, spans, out)
-        worst, too_large = _Worst(rows, first), dict[int, Outcome]()
+        too_large = dict[int, Outcome]()
         for j in range(spans[0][0] if spans else self.size):
-            beyond = [r for r in np.flatnonzero(~_finite(out[:, j]).all(axis=1)) if r not in worst.refusals]
+            beyond = [r for r in np.flatnonzero(~_finite(out[:, j]).all(axis=1)) if r not in refusals]
             out[beyond, j] = np.nan
-            found = self._wrong(beyond, j, "out of range", f"its gradient {_TOO_FAR}")
-            too_large = {**found, **too_large}
-        worst.refusals |= too_large
+            _tell(too_large, self._wrong(beyond, j, "out of range", f"its gradient {_TOO_FAR}"))
+        _tell(refusals, too_large)
         for at, (start, end) in zip(reached, spans, strict=True):
-            fine = worst.see(at)
-            way: AtLevel | None = at
+            fine, way = _seen(found, at), cast("AtLevel | None", at)
             while way is not None:  # what stopped on the way back first comes first
-                worst.refusals, way = {**way.stopped, **worst.refusals}, way.before
+                _tell(refusals, way.stopped)
+                way = way.before
             for j in range(start, end):
-                out[[*worst.refusals, *wrong[j]], j] = np.nan
+                out[[*refusals, *wrong[j]], j] = np.nan
                 stopped = self._wrong(fine[~_finite(out[fine, j]).all(axis=1)], j, "critical point", "it, or a "
                                       "feature before it, has no gradient to go along at this sample")
                 out[list(stopped), j] = np.nan
-                worst.refusals = {**stopped, **wrong[j], **worst.refusals}
-        if worst.known is not None:
-            worst.known[1] += lost
-        return Answers(out, worst.refusals, worst.known)
+                _tell(refusals, {**stopped, **wrong[j]})
+        if found.known is not None:
+            found.known[1] += lost
+        return found
 
-    def _begun(self, first: Answers | None, rows: Array, *more: int) -> tuple[Array, list[tuple[int, int]]]:
+    def _begun(self, first: Answers | None, rows: Array, *more: int) -> tuple[Answers, list[tuple[int, int]]]:
         """Return room for what features have, (R, M, *more), with leading ones in it; and the spans of all others."""
         count = 0 if first is None else first.values.shape[1]
         spans = [span for span in self.spans if span[0] >= count]
+        known = np.zeros((2, len(rows)), dtype=object) if rows.dtype == object else None
         if first is not None and not spans:
-            return first.values, spans
+            return Answers(first.values, dict(first.refusals), known), spans
         out = np.full((len(rows), self.size, *more), np.nan, dtype=np.result_type(rows, np.float64))
         if first is not None:
             out[:, :count] = first.values
-        return out, spans
+        return Answers(out, {} if first is None else dict(first.refusals), known), spans
 
     def undefined(self, own: Array) -> dict[int, Outcome]:
         """Refuse rows of which a feature, of those (R, k) as they are, has no value."""
         found: dict[int, Outcome] = {}
         for j in range(own.shape[1]):
-            found = {**self._beyond(np.flatnonzero(~_finite(own[:, j])), j, own.dtype == object), **found}
+            _tell(found, self._beyond(np.flatnonzero(~_finite(own[:, j])), j, own.dtype == object))
         return found
 
     def judged(self, row: Array, outcome: Outcome, own: Array | None) -> Outcome:
@@ -181,9 +182,7 @@ class Application:
             asked = [(j, "value", f) for j, f in self._values.items() if own is None or own[j] != own[j]]
             asked += [(j, "gradient", f) for j, f in self._gradients.items() if j == 0]  # others are moved before
             for j, what, function in asked:
-                with np.errstate(all="ignore"):
-                    found = function(row[None])[0]
-                if _runs_out(function, row, found):
+                if _runs_out(function, row):
                     return Outcome(False, "out of range", f"{self.features[j].name}: its {what} {_TOO_FAR}")
         return outcome
 
@@ -208,7 +207,7 @@ class Application:
         near = self._near(j, rows)
         found = np.broadcast_to(_evaluated(self._gradients[j], near), rows.shape) / rows.shape[1]
         beyond = [r for r in np.flatnonzero(~_finite(found).all(axis=1)) if rows.dtype != object and _runs_out(
-            self._gradients[j], near[r], found[r])]
+            self._gradients[j], near[r])]
         # outside the domain of a feature a formula of its gradient may give numbers still
         outside = self._value(j, rows, is_moved)[1] if j in self._bounded | self.waves else {}
         wrong = self._wrong(beyond, j, "out of range", f"its gradient {_TOO_FAR}")
@@ -272,64 +271,54 @@ def _evaluated(compiled: OnRows, rows: Array) -> Array:
         if len(rows) == 1:
             return np.full(rows.shape, mpmath.nan, dtype=object)
         return np.concatenate([np.broadcast_to(_evaluated(compiled, row[None]), row[None].shape) for row in rows])
-    if rows.dtype != object:
-        largest = np.maximum(np.maximum(-rows.min(axis=1), rows.max(axis=1)), _TINY)
-        far = np.flatnonzero(np.abs(np.log2(largest)) > _FAR)
-        exact = {int(r): values for r in far if (values := _in_digits(compiled, rows[r])) is not None}
-        tiny = [r for r in np.flatnonzero((np.abs(found) < _TINY).all(axis=1)) if int(r) not in exact]
-        exact |= {int(r): np.nan for r in tiny if _runs_out(compiled, rows[r], 0.0)}
-        if exact:
-            found = found.copy()
-            for r, values in exact.items():
-                found[r] = values
+    if rows.dtype == object:
+        return found
+    largest = np.maximum(np.maximum(-rows.min(axis=1), rows.max(axis=1)), _TINY)
+    some = (np.abs(np.log2(largest)) > _FAR) | (np.abs(found) < _TINY).all(axis=1)
+    exact = {r: values for r in np.flatnonzero(some) if (values := _in_digits(compiled, rows[r])) is not None}
+    found = found.copy() if exact else found
+    for r, values in exact.items():  # NaN for what is 0 or nearly so because it is too small: the variance near 1e-200
+        floats = np.array([float(v) if is_finite(v) else np.nan for v in values])
+        is_lost = np.isnan(floats).any() or ((np.abs(floats) < _TINY).all() and any(values))
+        found[r] = np.nan if is_lost else floats
     return found
 
 
 def _in_digits(compiled: OnRows, row: Array) -> Any:
-    """A value, or a gradient, of a sample in a far unit where numbers on the way are beyond float64; None elsewhere.
-
-    It is NaN for what is 0 or nearly so because it is too small: the variance near 1e-200.
+    """A value, or a gradient, of a sample where numbers on the way are beyond float64, in more digits; None elsewhere.
     """
     try:
         with np.errstate(over="raise", under="raise", divide="ignore", invalid="ignore"):
             compiled(row[None])
     except FloatingPointError:
         with at_digits(_DIGITS), np.errstate(all="ignore"):
-            precise = _evaluated(compiled, as_multiprecision(row[None]))[0]
-            values = np.array([float(v) if is_finite(v) else np.nan for v in precise])
-            is_lost = np.isnan(values).any() or ((np.abs(values) < _TINY).all() and any(precise))
-            return np.nan if is_lost else values
+            return _evaluated(compiled, as_multiprecision(row[None]))[0]
     return None
 
 
-def _runs_out(compiled: OnRows, row: Array, found: Any) -> bool:
-    """True where a value, or a gradient, is what over- or underflow on the way left of it."""
-    is_there = np.isfinite(found).all()
+def _runs_out(compiled: OnRows, row: Array) -> bool:
+    """True where a value, or a gradient, is what over- or underflow on the way leave of it, on all of the domain."""
+    with np.errstate(all="ignore"):
+        found = compiled(row[None])[0]
+    is_there = bool(np.isfinite(found).all())
     if is_there and (np.abs(found) >= _TINY).any():
         return False
-    try:
-        with np.errstate(over="raise", under="raise", divide="ignore", invalid="ignore"):
-            compiled(row)
-    except FloatingPointError:  # of some entries; others may be outside the domain
-        return bool(is_there or _finite(_evaluated(compiled, as_multiprecision(row[None]))).all())
-    return False
+    precise = _in_digits(compiled, row)
+    return precise is not None and (is_there or bool(_finite(precise).all()))
 
 
-class _Worst:
-    """How exactly rows are known at the worst so far, and why they were refused; it begins with what comes at once."""
+def _seen(found: Answers, at: Answers) -> Array:
+    """Take a level in: what it refuses, and the worst that is known of all others; return these."""
+    _tell(found.refusals, at.refusals)
+    which = rows_left(len(at.values), found.refusals)
+    if found.known is not None and at.known is not None:
+        found.known[:, which] = np.maximum(found.known[:, which], at.known[:, which])
+    return which
 
-    def __init__(self, rows: Array, first: Answers | None) -> None:
-        self.count = len(rows)
-        self.known = np.zeros((2, self.count), dtype=object) if rows.dtype == object else None
-        self.refusals: dict[int, Outcome] = {} if first is None else dict(first.refusals)
 
-    def see(self, at: Answers) -> Array:
-        """Take in a level; return the rows that are left."""
-        self.refusals = {**at.refusals, **self.refusals}
-        which = rows_left(self.count, self.refusals)
-        if self.known is not None and at.known is not None:
-            self.known[:, which] = np.maximum(self.known[:, which], at.known[:, which])
-        return which
+def _tell(refusals: dict[int, Outcome], more: dict[int, Outcome]) -> None:
+    """Refuse more rows; what was told first of one stays."""
+    refusals.update((r, outcome) for r, outcome in more.items() if r not in refusals)
 
 
 def _finite(values: Array) -> Array:

@@ -47,6 +47,8 @@ _MASKED = Outcome(False, "masked entries", "the features ask where each entry of
 _MISSING = Outcome(False, "missing entries", "the features ask where each entry of a sample lies, and none can be left "
                    "out; fill missing ones first")
 _MOST = 2**20  # entries that a sample may be repeated to
+_NO_SLOPE = Outcome(False, "critical point", "a feature has no gradient at this sample: two values, or a number beyond "
+                    "float64")
 _NO_COUNTS = Outcome(False, "weights are no counts", "these features, or what is asked of them, take weights as "
                      "counts: whole numbers, or multiples of one, that add up to 2**20 of it at most; moments take any "
                      "weights in transform, normalize and gradients, unless an interval was declared")
@@ -115,7 +117,7 @@ def with_weights(method: Callable[..., Any], plan: Any, samples: Any, weights: A
     level = choice.level(arguments[0] if arguments else options.get("level")) if name == "normalize" else 0
     lead = (route.count,) * (name == "gradients")
     out = np.full((*rows.shape, *lead), np.nan, dtype=given.result_type)
-    target = route.skewness(choice.floats) if level > 2 or (lead and route.count > 3) else None
+    target = route.coordinates.coordinates(choice.floats[:3])[2] if level > 2 or (lead and route.count > 3) else None
     with reported(options.get("progress"), name) as tell, np.errstate(all="ignore"):
         for which, matrix in some.matrices(open_):
             assert matrix.weights is not None
@@ -123,7 +125,10 @@ def with_weights(method: Callable[..., Any], plan: Any, samples: Any, weights: A
             if lead or level == 1:  # which feel the unit
                 here = np.ldexp(here, -some.lifts[which][:, None])
             if name == "gradients":
-                values, lacking = route.weighed_gradients(here, matrix.weights, choice.floats)
+                found = route.gradients(here, choice.floats, matrix.weights)
+                assert found is not None
+                lost = np.flatnonzero(~np.isfinite(found.values).all(axis=(1, 2)))
+                values, lacking = found.values, {**dict.fromkeys(lost.tolist(), _NO_SLOPE), **found.refusals}
             elif level:
                 values, lacking = route.at_level(here, matrix.weights, level, choice.floats)
             else:

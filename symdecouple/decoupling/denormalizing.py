@@ -85,9 +85,6 @@ def denormalizer(plan: Any, batch: Batch, values: Any, level: int | None, dps: i
                 known[:, which] = np.maximum(known[:, which], at.known)
             refused |= {int(which[r]): outcome for r, outcome in at.refusals.items()}
             last[which] = 0 if found is not None else last[which]
-        if refused:
-            out = out.copy()
-            out[list(refused)] = np.nan
         return within(Answers(out, refused, known), choice.interval)
 
     return k, compute

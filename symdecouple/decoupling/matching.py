@@ -10,20 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, get_args, overload
+from typing import Any, overload
 
 import mpmath
 import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.decoupling.application import Application
-from symdecouple.decoupling.carrying import Recipe
 from symdecouple.decoupling.choice import Choice
 from symdecouple.decoupling.plan_facts import PlanFacts
 from symdecouple.decoupling.progress import Progress
 from symdecouple.decoupling.routes.route import Answers, Levels, is_inside, within
 from symdecouple.decoupling.running import answered, batch_of, leaves_out_masked
-from symdecouple.decoupling.transfer import Maps, Match
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.language.precision import at_digits
@@ -31,7 +29,7 @@ from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.moments.matched import matched_rows
 from symdecouple.numeric.paths.projection import least_move
 from symdecouple.numeric.samples.batch import NanPolicy, OnRefusal
-from symdecouple.numeric.samples.intake import check_choice, holds_more, take_numbers
+from symdecouple.numeric.samples.intake import holds_more, take_numbers
 from symdecouple.numeric.samples.kinds import Outcomes, Quiet, Signal
 from symdecouple.numeric.samples.vectors import SampleAxis, widened
 
@@ -52,10 +50,6 @@ class Matching(PlanFacts):
     __slots__ = ()
 
     _run = answered
-
-    if TYPE_CHECKING:
-        normalize: Callable[..., Any]
-        denormalize: Callable[..., Any]
 
     @leaves_out_masked
     def match(self, samples: Any, values: Any, *, axis: SampleAxis = "last", dps: int | None = None,
@@ -116,22 +110,6 @@ class Matching(PlanFacts):
                 return within(found, self.choice.interval)
 
         return self._run(batch, None, dps, on_refusal, compute, level, progress)
-
-    def _maps(self, match: Match) -> Maps:
-        """What a transfer goes along."""
-        check_choice("match", match, get_args(Match))
-        choice = self.choice
-        recipe = Recipe(len(self.features), choice.leading, choice.energies, tuple(choice.floats), match == "own")
-        if match == "own":
-            return Maps(self.features, self.features.names, self.own_values, self.normalize,
-                        lambda samples, values, _, **options: self.match(samples, values, **options), recipe)
-        return Maps(self.features, self.names, self._fine_values, self.normalize, self.denormalize, recipe)
-
-    def _fine_values(self, samples: Any, *, axis: SampleAxis, on_refusal: OnRefusal, progress: Progress | None) -> Any:
-        """`transform` in the small steps of `normalize`: values to 1e-12 where dozens of features leave it 1e-9."""
-        batch = batch_of(self.choice, "transform", samples, axis, None)
-        return self._run(batch, (self._application.size,), None, on_refusal, lambda levels, rows, refs, _: (
-            self._application.on(batch.grid).decoupled(levels, rows, refs, is_fine=True)), None, progress)
 
     @overload
     def own_values(self, samples: Any, *, axis: SampleAxis = ..., on_refusal: Signal = ...,
@@ -195,7 +173,6 @@ def _by_moments(choice: Choice, rows: Array, targets: Array) -> Answers | None:
     done = matched_rows(widened(rows), list(wanted), np.zeros(len(rows)), np.full(len(rows), np.nan))
     impossible = {int(i): Outcome(False, "level 2 not attainable", "no sample has the values " + ", ".join(
         f"{v:.6g}" for v in targets[i]) + ": their variance is not above 0") for i in np.flatnonzero(~good)}
-    done.values[~good] = np.nan
     refusals = {**done.refusals, **impossible}
     for i in list(refusals):
         if note := _rounding(moments, targets[i]):
@@ -240,7 +217,6 @@ def _settled(application: Application, found: Answers, rows: Array, targets: Arr
             del refusals[r]
         values[r], worst = _newton(application, values[r], targets[r])
         if worst > _APART and np.isfinite(worst):
-            values[r] = np.nan
             refusals[r] = Outcome(False, "lost on the way", f"the features come to {worst:.1e} of what was asked for, "
                                   "and no nearer; take values nearer to those of the sample")
     return Answers(values, refusals)

@@ -345,5 +345,5 @@ class Plan(Matching):
                  progress: Progress | None = None) -> Any:
         """Return a `Transferred`: the source with the decoupled features of the target, or with ``match="own"`` with
         those that the target has itself; see `decoupling.transfer`."""
-        return transfer(self._maps(match), unlabelled(source), unlabelled(target), axis=axis,
-                        channel_axis=channel_axis, colour=colour, on_refusal=on_refusal, progress=progress)
+        return transfer(self, unlabelled(source), unlabelled(target), axis=axis, channel_axis=channel_axis,
+                        colour=colour, match=match, on_refusal=on_refusal, progress=progress)

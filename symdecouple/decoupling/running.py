@@ -30,6 +30,7 @@ from symdecouple.numeric.kernels.compile import as_part_of
 from symdecouple.numeric.moments.out_of_reach import fallen_together
 from symdecouple.numeric.moments.ties import unreachable_rows
 from symdecouple.numeric.perturbing import Perturbation, RefusedRow, tried_again
+from symdecouple.numeric.precision.path import spread
 from symdecouple.numeric.samples.batch import SINGLE, NanPolicy, OnRefusal
 from symdecouple.numeric.samples.intake import check_choice, fractions_of, is_elsewhere, library_of, plan_elsewhere
 from symdecouple.numeric.samples.kinds import GivesRows, P
@@ -99,7 +100,7 @@ class Running:
             result = batch.result(self.shape)
         if self.dps:
             with at_digits(self.dps), np.errstate(invalid="ignore"):  # NumPy tells of a NaN in an object array
-                rounded = _rounded(result)
+                rounded = +result
                 known[1] += [mpmath.eps * _offset(v) for v in batch.values] if self.shape is None else mpmath.eps
                 result = Precise.of(rounded, self.dps, *(each.reshape(batch.shape)[()] for each in known))
         is_told = on_refusal == "return" or batch.refusals or batch.notes or batch.hint
@@ -127,15 +128,16 @@ class Running:
         found, counted = self._found(rows, targets, index), self._counted(index, targets)
         if self.dps and not counted and any(o.reason.startswith(_OF_DIGITS) for o in found.refusals.values()):
             digits = min(max(map(_crowded_digits, rows)) + self.dps, _MOST_DIGITS)  # of the only row
-            has_roots = self.choice.path in ("auto", "relaxed")  # or formulas, at any precision
-            is_quick = has_roots and self.levels.is_closed(self.application.size - 1)
-            if mpmath.mp.dps < digits and is_quick:
+            if mpmath.mp.dps < digits and self.choice.path in ("auto", "relaxed") and self.levels.is_closed(
+                    self.application.size - 1):  # by roots or formulas, at any precision
                 with at_digits(digits):
                     found = self._found(rows, self._targets(), index)
         for r, outcome in counted.items():
             found.values[r][0 if self.shape is None else 3:] = mpmath.nan if self.dps else np.nan
             found.refusals[r] = outcome
         batch.put_all(index, found.values)
+        if found.refusals and self.shape is None:  # in the memory of the batch
+            batch.values[index[list(found.refusals)]] = mpmath.nan if self.dps else np.nan
         again = dict[int, RefusedRow]()
         for r, symptom in found.refusals.items():
             own, row = found.values[r] if is_feature else None, batch.rows[index[r]]
@@ -289,28 +291,20 @@ def batch_of(choice: Choice, name: str, samples: Any, axis: SampleAxis, dps: int
 def _without_merged(rows: Array, found: Answers, dps: int | None) -> Answers:
     """Refuse samples whose entries differ and come to one number, as `stats.match` does."""
     with at_digits(dps) if dps else nullcontext(), np.errstate(invalid="ignore"):
-        values = _rounded(found.values) if dps else found.values
+        values = +found.values if dps else found.values
         merged = np.flatnonzero(values.min(axis=1) == values.max(axis=1))
     merged = merged[rows[merged].min(axis=1) < rows[merged].max(axis=1)]
     if not merged.size:
         return found
-    found.values[merged] = np.nan
     why = Outcome(False, "out of range", "all entries of the sample come to one number of " + (
         f"{dps} digits; use more of them" if dps else "float64; take another unit, or use dps="))
     return replace(found, refusals={**dict.fromkeys(merged.tolist(), why), **found.refusals})
 
 
-def _rounded(values: Array) -> Array:
-    """Numbers of mpmath, in the digits that are asked for."""
-    rounded: Array = np.frompyfunc(lambda v: +v, 1, 1)(values)
-    return rounded
-
-
 def _offset(row: Array) -> Any:
     """The mean of a sample over its standard deviation, at least 1: what the last digit of its entries is worth."""
-    mean = mpmath.fsum(row) / len(row)
-    deviation = mpmath.sqrt(mpmath.fsum((v - mean) ** 2 for v in row) / len(row))
-    return max(1, abs(mean) / deviation) if deviation else 1
+    deviation = spread(row)
+    return max(1, abs(mpmath.fsum(row) / len(row) / deviation)) if deviation else 1
 
 
 def _hidden_digits(rows: Array) -> int:

@@ -20,8 +20,8 @@ its kernel that of the source, to 1e-10 and mostly to 1e-11 (thirteen of fourtee
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -29,47 +29,30 @@ import numpy as np
 from symdecouple.decoupling.carrying import Recipe
 from symdecouple.decoupling.colour_channels import Colour, Layout
 from symdecouple.decoupling.progress import Progress, Tell, reported
+from symdecouple.decoupling.running import answered, batch_of
 from symdecouple.decoupling.transferred import Transferred
 from symdecouple.errors import InvalidInput, Outcome
-from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.samples.batch import Answer, OnRefusal, as_rows
 from symdecouple.numeric.samples.intake import check_choice
 from symdecouple.numeric.samples.matrix import row_scales
 from symdecouple.numeric.samples.vectors import Batch, SampleAxis
 
-__all__ = ["Maps", "Match", "transfer"]
+__all__ = ["Match", "transfer"]
 
 Match: TypeAlias = Literal["decoupled", "own"]
 
 _APART = 1e-6  # from where on a result is none
 
 
-@dataclass(frozen=True, slots=True)
-class Maps:
-    """What a transfer goes along: the maps of a plan with a reference for every feature, the last one included.
-
-    `values` is `Plan.transform`, in the small steps of `Plan.normalize`; `normalize` and `denormalize` are the methods
-    of these names. Where the recipe `is_own`, `values` are the features of a sample itself, and `denormalize` is
-    `Plan.match`, from the source; the kernel is kept where the flows of the levels have one orbit (three moments,
-    energies), and else only nearly.
-    """
-
-    features: FeatureSet
-    names: tuple[str, ...]
-    values: Callable[..., Any]
-    normalize: Callable[..., Any]
-    denormalize: Callable[..., Any]
-    recipe: Recipe
-
-
-def transfer(maps: Maps, source: Any, target: Any, *, axis: SampleAxis = "last", channel_axis: int | None = None,
-             colour: Colour = "channels", on_refusal: OnRefusal = "warn", progress: Progress | None = None) -> Any:
+def transfer(plan: Any, source: Any, target: Any, *, axis: SampleAxis = "last", channel_axis: int | None = None,
+             colour: Colour = "channels", match: Match = "decoupled", on_refusal: OnRefusal = "warn",
+             progress: Progress | None = None) -> Any:
     """Return the source with the decoupled features of the target.
 
     Parameters
     ----------
-    maps : Maps
-        Those of a plan: `Plan.transfer` is this function.
+    plan : Plan
+        With a reference for every feature, the last one included: `Plan.transfer` is this function.
     source, target : array_like
         Samples, on grids of any sizes; one target for all sources, or as many as these.
     axis : int, tuple of int or None, optional
@@ -79,6 +62,9 @@ def transfer(maps: Maps, source: Any, target: Any, *, axis: SampleAxis = "last",
         counted in the whole array, and the others make a batch.
     colour : {"channels", "opponent"}
         Transfer channel by channel, or in the opponent space of three channels.
+    match : {"decoupled", "own"}
+        With "own", the features that the target has itself, by `Plan.match` from the source; the kernel is kept where
+        the flows of the levels have one orbit (three moments, energies), and else only nearly.
     on_refusal : {"warn", "raise", "return"}
         As in `Plan.transform`.
     progress : callable or True, optional
@@ -106,25 +92,30 @@ def transfer(maps: Maps, source: Any, target: Any, *, axis: SampleAxis = "last",
     >>> bool(done.kernel_gap < 1e-12)
     True
     """
+    check_choice("match", match, get_args(Match))
     check_choice("colour", colour, get_args(Colour))
     check_choice("on_refusal", on_refusal, get_args(OnRefusal))
     if colour == "opponent" and channel_axis is None:
         raise InvalidInput('colour="opponent" needs channel_axis, the axis of the three channels')
-    layout = Layout(axis, channel_axis, colour, maps.features.filter_ndim)
+    features, choice, is_own = plan.features, plan.choice, match == "own"
+    recipe = Recipe(len(features), choice.leading, choice.energies, tuple(choice.floats), is_own)
+    layout = Layout(axis, channel_axis, colour, features.filter_ndim)
     (images, axis), (targets, axis_of_target) = layout.taken(source, "source"), layout.taken(target, "target")
     if channel_axis is not None and len(images) != len(targets):
         raise InvalidInput(f"the source has {len(images)} channels, the target {len(targets)}; convert one of them")
     with reported(progress, "transfer", "steps") as tell:
-        count, is_own, is_returned = len(maps.features), maps.recipe.is_own, on_refusal == "return"
-        batch = Batch.of("transfer", images, axis, False, maps.features.filter_ndim)
+        count, is_returned = recipe.size, on_refusal == "return"
+        given: dict[str, Any] = {"axis": axis, "on_refusal": "return"}
+        values_of, names = (plan.own_values, features.names) if is_own else (partial(_fine_values, plan), plan.names)
+        batch = Batch.of("transfer", images, axis, False, features.filter_ndim)
         rows = len(batch.rows)
 
         def stage(n: int) -> Tell | None:
             """What tells of call n of five, on so many samples or others, as a fifth of the whole."""
             return tell and (lambda done, total: tell(n * rows + rows * done // max(total, 1), 5 * rows))
 
-        found = maps.values(targets, axis=axis_of_target, on_refusal="return" if is_returned else "raise",
-                            progress=stage(0))
+        found = values_of(targets, axis=axis_of_target, on_refusal="return" if is_returned else "raise",
+                          progress=stage(0))
         wanted, lacking = found if is_returned else (found, ())
         if channel_axis is not None:  # one image for all of a batch: its channels are those of each
             more = (1,) * (len(batch.shape) + 1 - wanted.ndim)
@@ -134,11 +125,11 @@ def transfer(maps: Maps, source: Any, target: Any, *, axis: SampleAxis = "last",
         except ValueError as error:
             raise InvalidInput(f"sources in a batch of shape {batch.shape} take one target, or one each; the targets "
                                f"have shape {wanted.shape[:-1]}") from error
-        kernel, first = maps.normalize(images, count, axis=axis, on_refusal="return", progress=stage(1))
-        start = images if is_own else kernel
-        values, second = maps.denormalize(start, asked, count, axis=axis, on_refusal="return", progress=stage(2))
-        achieved, _ = maps.values(values, axis=axis, on_refusal="return", progress=stage(3))
-        again, _ = maps.normalize(values, count, axis=axis, on_refusal="return", progress=stage(4))
+        kernel, first = plan.normalize(images, count, progress=stage(1), **given)
+        values, second = plan.match(images, asked, progress=stage(2), **given) if is_own else plan.denormalize(
+            kernel, asked, count, progress=stage(2), **given)
+        achieved, _ = values_of(values, progress=stage(3), **given)
+        again, _ = plan.normalize(values, count, progress=stage(4), **given)
     refusals = {i: one if not (one.ok or is_own) else two for i, (one, two) in enumerate(
         zip(first, second, strict=True)) if not ((one.ok or is_own) and two.ok)}
     if lacking:  # of targets, at the sources they are for
@@ -157,5 +148,12 @@ def transfer(maps: Maps, source: Any, target: Any, *, axis: SampleAxis = "last",
     values = np.where(np.expand_dims(refused, batch.axes), np.nan, values)
     perturbed = {i: one for i, one in enumerate(first) if one.reason and i not in refusals}
     answer = Answer("transfer", batch.shape, refusals, frames=4, notes=perturbed, hint=batch.hint)
-    return answer.deliver(Transferred(layout.back(values), maps.names, asked, achieved, gap, answer.outcomes(), source,
-                                      target, layout, maps.recipe), on_refusal)
+    return answer.deliver(Transferred(layout.back(values), names, asked, achieved, gap, answer.outcomes(), source,
+                                      target, layout, recipe), on_refusal)
+
+
+def _fine_values(plan: Any, samples: Any, *, axis: SampleAxis, on_refusal: OnRefusal, progress: Progress | None) -> Any:
+    """`transform` in the small steps of `normalize`: values to 1e-12 where dozens of features leave it 1e-9."""
+    batch = batch_of(plan.choice, "transform", samples, axis, None)
+    return answered(plan, batch, (len(plan.features),), None, on_refusal, lambda levels, rows, refs, _: (
+        plan._application.on(batch.grid).decoupled(levels, rows, refs, is_fine=True)), None, progress)

@@ -84,9 +84,8 @@ class Attainable(Shown):
         low = self.low[index]
         if low.shape[-1:] != self.low.shape[-1:] or low.ndim > self.low.ndim:
             raise InvalidInput(f"index {index!r} was given for a batch of shape {self.low.shape[:-1]}; index its axes")
-        return replace(self, low=low, high=self.high[index], low_is_attained=self.low_is_attained[index],
-                       high_is_attained=self.high_is_attained[index],
-                       values=None if self.values is None else self.values[index])
+        ends = {name: getattr(self, name)[index] for name in ("high", "low_is_attained", "high_is_attained")}
+        return replace(self, low=low, values=None if self.values is None else self.values[index], **ends)
 
     def __repr__(self) -> str:
         of = f"n_samples={self.n_samples}" if self.n_samples is not None else f"batch {self.low.shape[:-1]}"

@@ -18,11 +18,10 @@ from sympy import Expr, Matrix, S
 
 from symdecouple.errors import InvalidInput
 from symdecouple.families.moments import recognize_moments
+from symdecouple.flows.projective import decide_sign
 from symdecouple.language.feature_set import FeatureSet
 
 __all__ = ["check_attainable"]
-
-_DIGITS = 40  # half of them decide what counts as zero
 
 
 def check_attainable(features: FeatureSet, values: Sequence[Expr | None]) -> None:
@@ -45,13 +44,13 @@ positive
         return
     known = [v for v in values[: len(coordinates)] if v is not None]
     points = coordinates.coordinates(known)
-    if len(points) > 1 and _sign(points[1] ** 2) <= 0:
+    if len(points) > 1 and decide_sign(points[1] ** 2) <= 0:
         raise InvalidInput(f"{_named(features, values, 2)}: the variance would be {points[1] ** 2}, and must be "
                            "positive")
     moments = [S.One, S.Zero, S.One, *points[2:]]
     for order in range(2, (len(points) - 2) // 2 + 2):
         lowest = _lowest(moments, order)
-        sign = _sign(moments[2 * order] - lowest)
+        sign = decide_sign(moments[2 * order] - lowest)
         if sign <= 0:
             why = (f"only samples of {order} values have it, where the gradients are dependent" if sign == 0 else
                    "no sample has less")
@@ -63,13 +62,6 @@ def _lowest(moments: Sequence[Expr], order: int) -> Expr:
     """Return the moment 2 k at which det H_k vanishes, H_(k-1) being positive: its Schur complement is 0 there."""
     column = Matrix(moments[order : 2 * order])
     return column.dot(Matrix(order, order, lambda a, b: moments[a + b]).LUsolve(column))
-
-
-def _sign(value: Expr) -> int:
-    number = value if value.is_Rational else value.evalf(_DIGITS)
-    if not number.is_Rational and abs(number) < 10.0 ** -(_DIGITS // 2):
-        return 0
-    return bool(number > 0) - bool(number < 0)
 
 
 def _named(features: FeatureSet, values: Sequence[Any], count: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import mpmath
@@ -32,25 +33,23 @@ class Motion:
         self.flow = flow
         self.is_affine = not flow.derivative.has(flow.sample)
         self._slope = Compiled([flow.derivative.xreplace({flow.time: TIME})], flow.sample, [TIME])
-        self._solution: Callable[[Array, Any], Array] | None = None
         names = {flow.sample: X, flow.time: T}
         self._formulas = flow.expr.xreplace(names), flow.derivative.xreplace(names)
 
     def __call__(self, x: Array, t: Any) -> tuple[Array, Array] | None:
         try:
             with np.errstate(all="ignore"):
-                found = self._precise(x, t) if x.dtype == object else (self._floats(x, t), self._slope(x, t)[0])
+                found = self._precise(x, t) if x.dtype == object else (self._solution(x, t), self._slope(x, t)[0])
         except (ZeroDivisionError, ValueError, Refused):
             return None
         return found if found is not None and all(_in_range(part, x) for part in found) else None
 
-    def _floats(self, x: Array, t: Any) -> Array:
-        if self._solution is None:
-            try:
-                self._solution = compiled(self.flow.code())
-            except NoClosedForm:  # functions that NumPy lacks
-                self._solution = lambda x, t: np.array(self.flow(x, t, dps=17), dtype=np.float64)
-        return self._solution(x, t)
+    @cached_property
+    def _solution(self) -> Callable[[Array, Any], Array]:
+        try:
+            return compiled(self.flow.code())
+        except NoClosedForm:  # functions that NumPy lacks
+            return lambda x, t: np.array(self.flow(x, t, dps=17), dtype=np.float64)
 
     def _precise(self, x: Array, t: Any) -> tuple[Array, Array] | None:
         """Move mpmath numbers; poles between the ends show as complex numbers or as a change of order."""

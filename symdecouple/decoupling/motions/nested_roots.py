@@ -15,22 +15,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import mpmath
 import numpy as np
 from scipy.optimize import brentq
+from sympy import Expr
 
 from symdecouple.decoupling.motions.joint_steps import JointSteps
 from symdecouple.decoupling.motions.motion import is_finite, largest, unit
 from symdecouple.decoupling.motions.orbit import Moved, OrbitMotion, Unreachable, ran_out
 from symdecouple.errors import Outcome
-from symdecouple.flows.flow import Flow
 from symdecouple.flows.leaf import Leaf, Y, leaf_of
 from symdecouple.flows.normalizer_templates import on_triple_leaf, triple_image
-from symdecouple.flows.steps import Step
-from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.sample import Sample
 from symdecouple.numeric.features.expressions import Array, Compiled, as_multiprecision
 
@@ -189,6 +187,12 @@ class LeafMotion:
         return np.broadcast_to(phi, x.shape), np.broadcast_to(slope, x.shape)
 
 
+@lru_cache(maxsize=64)
+def _leaf_motion(fields: tuple[Expr, ...], sample: Sample) -> LeafMotion | None:
+    leaf = leaf_of(fields, sample)
+    return None if leaf is None else LeafMotion(leaf, sample)
+
+
 class Automatic(JointSteps, NestedRoots):
     """The first feature without a formula by a scalar root, levels beyond by steps along all generators.
 
@@ -197,17 +201,10 @@ class Automatic(JointSteps, NestedRoots):
 
     otherwise = ""
 
-    def __init__(self, features: FeatureSet, steps: Sequence[Step], flows: Sequence[Flow]) -> None:
-        super().__init__(features, steps, flows)
-        self._leaves: dict[int, LeafMotion | None] = {}
-
     def _search(self, moved: Moved, k: int, targets: Array) -> Moved:
         if k <= self.explicit + 1:
             return NestedRoots._search(self, moved, k, targets)
-        if k not in self._leaves:
-            leaf = leaf_of(tuple(flow.field.expr for flow in self.flows[:k]), self.sample)
-            self._leaves[k] = None if leaf is None else LeafMotion(leaf, self.sample)
-        if (motion := self._leaves[k]) is not None:
+        if (motion := _leaf_motion(tuple(flow.field.expr for flow in self.flows[:k]), self.sample)) is not None:
             found = motion.moved(moved, self, targets)
             if found is None:
                 why = f"no image of the sample was found on its leaf at which features 1 to {k} have these values"

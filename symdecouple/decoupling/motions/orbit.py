@@ -10,9 +10,9 @@ working precision is refused ("beyond float64", "beyond 50 digits"), never retur
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import mpmath
@@ -77,7 +77,6 @@ class OrbitMotion:
                        for j, s in enumerate(self.steps[: self.explicit]) if s.time is not None]
         self._motions = [Motion(flow) for flow in self.flows]
         self._features_given = features
-        self._anywhere: OrbitMotion | None = None  # for other targets than the references
 
     def values(self, x: Array) -> Array:
         """Return all features before a black box of a sample vector, (M,); NaN where one divides by zero."""
@@ -104,19 +103,19 @@ class OrbitMotion:
         except Unreachable:
             if self.explicit < 2 or self._are_references(wanted[:-1]):
                 raise
-        if self._anywhere is None:
-            self._anywhere = type(self)(self._features_given, self._general_steps(), self.flows)
         return self._anywhere.impose(x, k, targets)
 
-    def _general_steps(self) -> Sequence[Step]:
-        """The steps with flow parameters as functions of all targets; without them where that takes too long."""
+    @cached_property
+    def _anywhere(self) -> OrbitMotion:
+        """The same with flow parameters as functions of all targets; without them where that takes too long."""
         first, rest = self.steps[: self.explicit], self.steps[self.explicit :]
         try:
             with Budget(_LONGEST).running("solving for flow parameters"):
                 features, flows = [s.feature for s in first], [flow.expr for flow in self.flows[: self.explicit]]
-                return (*make_steps(features, flows, list(_symbols(self.explicit)), self.sample), *rest)
+                first = tuple(make_steps(features, flows, list(_symbols(self.explicit)), self.sample))
         except BudgetExceeded:
-            return (first[0], *(replace(step, time=None) for step in first[1:]), *rest)
+            first = first[0], *(replace(step, time=None) for step in first[1:])
+        return type(self)(self._features_given, (*first, *rest), self.flows)
 
     def _are_references(self, targets: Array) -> bool:
         digits, near = mpmath.mp.dps if targets.dtype == object else 17, 4 * unit(targets)
@@ -265,6 +264,6 @@ def ran_out(moved: Moved, start: Array, first: Array) -> str:
 
 def _is_crowded(start: Array, moved: Array) -> bool:
     """True where gaps of the sample were rounded away, or are so small that poles between them are out of reach."""
-    before, after = (sorted(set(values.tolist())) for values in (start, moved))
-    smallest = min((b - a for a, b in itertools.pairwise(after)), default=0)
+    before, after = np.unique(start), np.unique(moved)
+    smallest = min(np.diff(after), default=0)
     return len(after) < len(before) or bool(smallest**6 < unit(moved) * largest(moved) ** 6)

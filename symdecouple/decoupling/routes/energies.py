@@ -8,7 +8,7 @@ last first, all at once in the spectrum (`numeric.energies.inverse`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -169,10 +169,6 @@ def lost_digits(k: int, unit: float, growth: float) -> Outcome | None:
 @lru_cache(maxsize=8)
 def of_forms(forms: QuadraticForms, grid: tuple[int, ...]) -> Energies:
     """Return the energies of samples on a grid; the last few are kept, as their weights take time."""
-    return Energies(Bands(lambda: _sheets(forms, grid), grid), forms.mean is not None)
-
-
-def _sheets(forms: QuadraticForms, grid: tuple[int, ...]) -> Iterator[Array]:
-    """The weights of one form after the other."""
-    for constant, products, at_zero in zip(forms.constants, forms.products, forms.at_zero, strict=True):
-        yield QuadraticForms(None, (constant,), (products,), (at_zero,)).weights(grid)[0]
+    each = list(zip(forms.constants, forms.products, forms.at_zero, strict=True))  # weights of one after the other
+    return Energies(Bands(lambda: (QuadraticForms(None, (c,), (p,), (z,)).weights(grid)[0] for c, p, z in each), grid),
+                    forms.mean is not None)

@@ -10,8 +10,10 @@ of the samples are kept; which rows have no level 3 is decided by counting ties 
 
 from __future__ import annotations
 
+from cmath import isfinite
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -35,8 +37,6 @@ __all__ = ["MomentRoute"]
 
 _VARIANCE = Symbol("V", positive=True)
 _BEYOND = Outcome(False, "out of range", "the sample at this level is beyond float64; take another unit, or use dps=")
-_NO_SLOPE = Outcome(False, "critical point", "a feature has no gradient at this sample: two values, or a number beyond "
-                    "float64")
 _NORMAL = float(np.finfo(np.float64).tiny)  # below, digits are missing
 
 
@@ -49,7 +49,7 @@ class MomentRoute(Route):
 
     coordinates: MomentCoordinates
     own: int
-    _known: dict[Any, Any] = field(default_factory=dict, repr=False)  # of features and targets; SymPy compares slowly
+    _points: dict[tuple[Any, ...], list[float] | None] = field(default_factory=dict, repr=False)
 
     def impose(self, rows: Array, k: int, targets: Sequence[Any], weights: Array | None = None) -> AtLevel:
         """As in `Route`; rows may have weights, (R, N), and then no way back."""
@@ -117,22 +117,8 @@ class MomentRoute(Route):
         values[list(ladder.refusals)] = np.nan
         return values, dict(ladder.refusals)
 
-    def weighed_gradients(self, rows: Array, weights: Array, targets: Sequence[Any]
-                          ) -> tuple[Array, dict[int, Outcome]]:
-        """Return the gradients of the features at rows with weights, (R, K, N), and the rows that lack some."""
-        found = self.gradients(rows, targets, weights)
-        assert found is not None
-        lost = np.flatnonzero(~np.isfinite(found.values).all(axis=(1, 2)))
-        return found.values, {**dict.fromkeys(lost.tolist(), _NO_SLOPE), **found.refusals}
-
-    def skewness(self, targets: Sequence[Any]) -> float:
-        """Return the skewness of level 3."""
-        point = self._point(tuple(targets[:3]))
-        assert point is not None
-        return point[2]
-
     def gradients(self, rows: Array, targets: Sequence[Any], weights: Array | None = None) -> Answers | None:
-        """As in `values`."""
+        """As in `values`; rows may have weights, (R, N)."""
         count = self.count
         point = self._point(tuple(targets[: count - 1]))
         if point is None:
@@ -151,30 +137,27 @@ class MomentRoute(Route):
 
     def _feature(self, k: int, point: Sequence[float], last: Array, order: int = 0) -> Array:
         """Feature k where the coordinates below are those of the point, or its derivative by the last one."""
-        if (k, order) not in self._known:
-            self._known[k, order] = _of_last(self.coordinates.forward[k - 1], self.coordinates.symbols[:k], order)
+        function = _of_last(self.coordinates.forward[k - 1], self.coordinates.symbols[:k], order)
         values = np.empty(np.shape(last))
         with np.errstate(all="ignore"):
-            values[...] = self._known[k, order](*point[: k - 1], last)
+            values[...] = function(*point[: k - 1], last)
         return values
 
     def _point(self, targets: tuple[Any, ...]) -> list[float] | None:
         """Coordinates (m, s, c_3, ...) of targets; None where no sample has them."""
-        key = "point", *targets
-        if key not in self._known:
+        if targets not in self._points:
             with np.errstate(all="ignore"):
-                point = None if None in targets else [complex(c) for c in self.coordinates.coordinates(targets)]
-            if point is not None:
-                is_real = all(c.imag == 0 and np.isfinite(c.real) for c in point)
-                point = [c.real for c in point] if is_real and all(c.real > 0 for c in point[1:2]) else None
-            self._known[key] = point
-        return self._known[key]  # type: ignore[no-any-return]
+                point = [] if None in targets else [complex(c) for c in self.coordinates.coordinates(targets)]
+            is_real = all(c.imag == 0 and isfinite(c) for c in point) and all(c.real > 0 for c in point[1:2])
+            self._points[targets] = [c.real for c in point] if is_real and None not in targets else None
+        return self._points[targets]
 
 
 def _goal(point: Sequence[float]) -> tuple[float, ...]:
     return (1.0, 0.0, 1.0, *point[2:])[: len(point) + 1]
 
 
+@lru_cache(maxsize=256)
 def _of_last(feature: Expr, symbols: tuple[Symbol, ...], order: int) -> Callable[..., Any]:
     """A feature of the coordinates, or its derivative by the last one.
 
