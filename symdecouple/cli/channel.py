@@ -78,7 +78,7 @@ class Channels:
             return
         is_constant = any((values == values.flat[0]).all() for values in (source, target))
         has_ties = any(len(np.unique(values)) < values.size for values in (source, target))
-        ramp, spectral = is_constant or (has_ties and self.listed.has_shape), self.listed.has_bands
+        ramp, spectral = is_constant or (has_ties and self.listed.order > 2), self.listed.has_bands
         if spectral:
             yield "spectral"
         if ramp:
@@ -92,7 +92,7 @@ class Channels:
         target, target_perturbed = _varied(target, perturbation)
         try:
             plan = self._plan(target, perturbation)
-            axis = self.listed.axis(source.ndim)
+            axis = tuple(range(source.ndim))
             if perturbation is not None and not target_perturbed:
                 _, (taken,) = plan.transform(target, axis=axis, on_refusal="return")
                 target_perturbed = taken.detail if taken.ok else ""

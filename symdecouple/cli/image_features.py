@@ -38,18 +38,9 @@ class Listed:
     order: int
 
     @property
-    def has_shape(self) -> bool:
-        """True iff there are moments above the second, which ties leave without room."""
-        return self.order > 2
-
-    @property
     def has_bands(self) -> bool:
         """True iff there are energies of bands, which silent frequencies leave without room."""
         return self.features.filter_ndim is not None
-
-    def axis(self, ndim: int) -> tuple[int, ...]:
-        """The sample axes: all of them, for features without filters too."""
-        return tuple(range(ndim))
 
     def values(self, sample: NDArray[np.float64]) -> list[float]:
         """The features of a sample as they are, not decoupled.

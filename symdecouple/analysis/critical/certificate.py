@@ -177,8 +177,8 @@ def _signs(box: ValueBox, level: int) -> set[int]:
     spreading = [place for place, n in enumerate(box.ties) if n > 1]
     z, found = box.values, set()
     for chosen in combinations(spreading, level - len(box.ties)):
-        signs = {_sign(prod((z[i] - z[j] for j in (*range(len(z)), *chosen) if j != i), start=Fraction(1)))
-                 for i in chosen}
+        spreads = [prod((z[i] - z[j] for j in (*range(len(z)), *chosen) if j != i), start=Fraction(1)) for i in chosen]
+        signs = {(s > 0) - (s < 0) for s in spreads}
         if len(signs) == 1:
             found |= signs
     return found
@@ -189,10 +189,6 @@ def _kind_from_signs(box: ValueBox, level: int) -> Kind:
     if len(signs) == 2:
         return "saddle"
     return "isolated" if not signs else "minimum" if signs == {1} else "maximum"
-
-
-def _sign(value: Fraction) -> int:
-    return (value > 0) - (value < 0)
 
 
 def _box_to_dict(box: ValueBox) -> dict[str, Any]:

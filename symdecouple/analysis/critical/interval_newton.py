@@ -101,7 +101,7 @@ def critical_box(system: AveragedFunctions, references: Sequence[Expr], ties: Ti
         return None
     multipliers = np.linalg.lstsq(slopes[:-1].T, slopes[-1], rcond=None)[0]
     box = CriticalBox(ties, tuple(map(Fraction, start.tolist())), tuple(map(Fraction, multipliers.tolist())))
-    exact, inverse = _Equations(system, references, _context()), _inverse(system, references, box)
+    exact, inverse = _Equations(system, references), _inverse(system, references, box)
     if inverse is None:
         return None
     for _ in range(_POLISHED):
@@ -117,7 +117,7 @@ def critical_box(system: AveragedFunctions, references: Sequence[Expr], ties: Ti
 
 def proved_on(system: AveragedFunctions, references: Sequence[Expr], box: CriticalBox, radius: Fraction) -> Proved:
     """Return what is proved within a radius of a box."""
-    exact, inverse, count = _Equations(system, references, _context()), _inverse(system, references, box), len(box.ties)
+    exact, inverse, count = _Equations(system, references), _inverse(system, references, box), len(box.ties)
     if inverse is None:
         return Proved(False, (0,) * count, Fraction(0), Fraction(0))
     around = exact.ctx.mpf([-1, 1]) * exact.number(radius)
@@ -141,8 +141,10 @@ def _defect(functions: Sequence[Terms], weights: FloatArray, wanted: FloatArray,
 class _Equations:
     """G and its derivative, in the numbers of a context of mpmath: intervals, or floats."""
 
-    def __init__(self, system: AveragedFunctions, references: Sequence[Expr], ctx: Any) -> None:
-        self.ctx, functions = ctx, system.functions
+    def __init__(self, system: AveragedFunctions, references: Sequence[Expr], ctx: Any = None) -> None:
+        self.ctx, functions = ctx or MPIntervalContext(), system.functions
+        if ctx is None:
+            self.ctx.prec = BITS
         self.wanted = list(map(self.number, references))
         self._terms = []  # of the functions and their first two derivatives
         for _ in range(3):
@@ -178,12 +180,6 @@ class _Equations:
             rows.append([bend if j == i else zero for j in range(len(t))] + [-self.at(1, k, v) for k in held])
         return rows + [[n * self.at(1, k, v) / total for n, v in zip(box.ties, t, strict=True)]
                        + [zero] * len(multipliers) for k in held]
-
-
-def _context() -> Any:
-    ctx = MPIntervalContext()
-    ctx.prec = BITS
-    return ctx
 
 
 def _inverse(system: AveragedFunctions, references: Sequence[Expr], box: CriticalBox) -> Any:

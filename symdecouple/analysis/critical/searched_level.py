@@ -179,8 +179,9 @@ class SearchedLevel:
             steps.append(float(np.abs(step).max()))
             if steps[-1] < 1e-12 * max(1.0, float(np.abs(z).max())):
                 break
-        x = self._sorted(z[:self.n_samples])
-        if self.system.residual(x) > RESIDUAL or not self._is_inside(x) or any(
+        x = np.sort(z[:self.n_samples]) if self.is_symmetric else z[:self.n_samples]
+        is_inside = self.interval[0] < x.min() and x.max() < self.interval[1]
+        if self.system.residual(x) > RESIDUAL or not is_inside or any(
                 np.abs(x - other).max() < APART * max(1.0, float(np.abs(x).max())) for other in known):
             return None, False
         return x, all(after > LINEAR * before for before, after in pairwise(steps[-4:]))
@@ -195,12 +196,6 @@ class SearchedLevel:
             slope[:self.n_samples] -= 2 * away / square**2 / (1 + 1 / square)
             factor *= 1 + 1 / square
         return factor, slope * factor
-
-    def _sorted(self, x: FloatArray) -> FloatArray:
-        return np.sort(x) if self.is_symmetric else x
-
-    def _is_inside(self, x: FloatArray) -> bool:
-        return bool(self.interval[0] < x.min() and x.max() < self.interval[1])
 
     def _point(self, x: FloatArray, is_multiple: bool) -> tuple[CriticalPoint, float]:
         slopes = self.system.gradients(x)

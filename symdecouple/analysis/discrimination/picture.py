@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.analysis.discrimination.gaussian import GaussianClasses
-from symdecouple.errors import InvalidInput
 from symdecouple.figures import CLASS_COLOURS, MARKERS, Axes, given_axes, new_figure
 
 __all__ = ["draw_ellipses"]
@@ -43,9 +42,7 @@ def draw_ellipses(original: GaussianClasses, decoupled: GaussianClasses, points:
     InvalidInput
         If there are fewer than two features, or `ax` is something else.
     """
-    size = len(original.features)
-    if size < 2 or len(set(pair)) != 2 or not all(0 <= k < size for k in pair):
-        raise InvalidInput(f"an ellipse is drawn in the plane of two of {size} features; pair={pair!r}")
+    original.ellipse(0, radius, pair)  # refused before there is a figure
     axes = tuple(new_figure(9.5, 4.4).subplots(1, 2)) if ax is None else given_axes(ax, [2])
     for side, (one, classes) in enumerate(zip(axes, (original, decoupled), strict=True)):
         for c, label in enumerate(classes.labels):

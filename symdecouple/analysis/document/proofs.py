@@ -164,8 +164,7 @@ def _minor(subject: Subject, witness: Witness, last: str) -> list[str]:
 
 
 def _entries(subject: Subject, witness: Witness) -> list[list[str]]:
-    bound, names = bound_to_kernels(subject, witness.kernels), {s.name: s for s in subject.symbols}
-    values = {names[name]: value for name, value in witness.parameters}
+    bound, values = bound_to_kernels(subject, witness.kernels), dict(_parameters(subject, witness))
     world = World(witness.digits)
     columns = columns_at(bound, witness.columns, witness.pair, witness.sample, values, world, witness.grid)
     return [[_entry(column[row - 1], world) for row in witness.rows] for column in columns]

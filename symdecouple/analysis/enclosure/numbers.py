@@ -100,13 +100,8 @@ class Balls:
     def ends(self, value: Number) -> tuple[Fraction, Fraction] | None:
         if not value.is_finite():
             return None
-        middle, radius = (_dyadic(*part.man_exp()) for part in (value.mid(), value.rad()))
+        middle, radius = (int(m) * Fraction(2) ** int(e) for m, e in (value.mid().man_exp(), value.rad().man_exp()))
         return middle - radius, middle + radius
-
-
-def _dyadic(mantissa: Any, exponent: Any) -> Fraction:
-    m, e = int(mantissa), int(exponent)
-    return Fraction(m * 2**e) if e >= 0 else Fraction(m, 2**-e)
 
 
 Numbers: TypeAlias = Intervals | Balls

@@ -192,7 +192,7 @@ class OrderTree:
     def along(self, numbers: Sequence[int]) -> tuple[ModifiedSet, ...]:
         """Return the answers along an order, up to the first that is closed or not there."""
         out: list[ModifiedSet] = []
-        for item in self._split(numbers):
+        for item in self.table.split(numbers):
             known = self.known.get((out[-1].numbers if out else ()) + item)
             if known is None:
                 break
@@ -201,18 +201,10 @@ class OrderTree:
                 break
         return tuple(out)
 
-    def _split(self, numbers: Sequence[int]) -> list[Numbers]:
-        rest, out = tuple(numbers), []
-        while rest:
-            size = len(next(item for item in self.table.items if rest[0] in item))
-            out.append(rest[:size])
-            rest = rest[size:]
-        return out
-
     def exact(self, numbers: Sequence[int]) -> int:
         """Return how many leading features of an order come out proved mutually decoupled, groups aside."""
         answers, done = self.along(numbers), 0
-        for k, item in enumerate(self._split(numbers)):
+        for k, item in enumerate(self.table.split(numbers)):
             if any(self.table.features[n - 1].black_box is not None for n in item):
                 return done
             if self.table.is_dependent(numbers[: done + len(item)]):
@@ -240,7 +232,7 @@ class OrderTree:
         """Return the beginnings of which all modified sets are proved involutive with independent gradients."""
         found: set[Numbers] = {()}
         for numbers, known in self.known.items():  # shorter ones are there first
-            before = numbers[: len(numbers) - len(self._split(numbers)[-1])]
+            before = numbers[: len(numbers) - len(self.table.split(numbers)[-1])]
             if known.is_settled and before in found:
                 found.add(numbers)
         return sorted(found, key=lambda numbers: (len(numbers), numbers))

@@ -111,12 +111,16 @@ class SetTable:
 
     def subset(self, numbers: Sequence[int]) -> FeatureSet:
         """Return the features with these numbers, in this order, in their groups."""
-        wanted, parts = list(numbers), []
-        while wanted:
-            item = next(item for item in self.items if wanted[0] in item)
-            parts.append([self.features[n - 1] for n in item])
-            wanted = wanted[len(item):]
-        return in_groups(parts)
+        return in_groups([[self.features[n - 1] for n in part] for part in self.split(numbers)])
+
+    def split(self, numbers: Sequence[int]) -> list[Numbers]:
+        """Return numbers in parts, the groups."""
+        rest, out = tuple(numbers), []
+        while rest:
+            size = len(next(item for item in self.items if rest[0] in item))
+            out.append(rest[:size])
+            rest = rest[size:]
+        return out
 
     def all_sets(self) -> list[Numbers]:
         """Return all subsets, the largest first."""
