@@ -122,8 +122,9 @@ def test_large_integers_beside_small_ones() -> None:
     assert found[0, 0] == 2.0**60 + np.round(found[1, 0] / 256) * 256  # the spacing of float64 there
 
 
-@pytest.mark.parametrize("weights", [[3, 1, 0, 4, 2], [0.1, 0.7, np.nan, 1e-3, 2.5], [2.0**-150, 1, 1e5, 0.3, 2.0**-180],
-                                     [3e200, 1e200, 7e199, 1e190, 0], [5e-320, 1e-310, 3e-315, 1e-318, 2e-320]])
+@pytest.mark.parametrize("weights", [[3, 1, 0, 4, 2], [0.1, 0.7, np.nan, 1e-3, 2.5],
+                                     [2.0**-150, 1, 1e5, 0.3, 2.0**-180], [3e200, 1e200, 7e199, 1e190, 0],
+                                     [5e-320, 1e-310, 3e-315, 1e-318, 2e-320]])
 @pytest.mark.parametrize(("base", "span", "kind"), [
     (2**53, 40, np.int64), (2**60, 2**40, np.int64), (-(2**63), 2**64 - 1, np.int64), (0, 2**64 - 1, np.uint64)])
 def test_weighed_integers_have_exact_means_and_variances(

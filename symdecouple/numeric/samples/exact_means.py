@@ -128,8 +128,8 @@ def _power_sums(rows: NDArray[Any], present: NDArray[np.bool_], least: NDArray[A
         digits = [(d >> np.uint64(bits * i) & np.uint64(2**bits - 1)).view(np.int64) for i in range(n_digits)]
         for place, share in [(0, here)] if weights is None else _digits_of(weights[:, part]):
             total = total + (share.sum(axis=1).astype(object) << place)
-            for i, a in enumerate(digits):
-                a = a if weights is None else a * share
+            for i, one_digit in enumerate(digits):
+                a = one_digit if weights is None else one_digit * share
                 one = one + (a.sum(axis=1).astype(object) << place + bits * i)
                 for j, b in enumerate(digits[: i + 1]):
                     two = two + (np.einsum("ij,ij->i", a, b).astype(object) << place + bits * (i + j) + (j < i))
