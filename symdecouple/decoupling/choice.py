@@ -118,6 +118,9 @@ class Choice:
         if path not in ("auto", "narrow") and not self._is_covered(len(features)):
             self.closed(self._last)  # refused now where there is none; else made when it is needed
 
+    def __reduce__(self) -> tuple[Any, ...]:  # as of a plan
+        return Choice, (self.features, self.values, self.path, self.budget)
+
     def feel_differences(self, grid: tuple[int, ...]) -> bool:
         """Tell whether a level may take the offset of samples on a grid away, or some feature feels none."""
         return 0 not in grid and (len(self.spans) > 1 or any(feels_no_offset(f, grid) for f in self.features))
