@@ -22,7 +22,7 @@ from symdecouple.decoupling.choice import Choice
 from symdecouple.decoupling.plan_facts import PlanFacts
 from symdecouple.decoupling.progress import Progress
 from symdecouple.decoupling.routes.route import Answers, Levels
-from symdecouple.decoupling.running import answered, batch_of, leaves_out_masked
+from symdecouple.decoupling.running import answered, batch_of, is_turned, leaves_out_masked
 from symdecouple.decoupling.transfer import Maps, Match
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.families.moments import MomentCoordinates
@@ -43,6 +43,8 @@ _DIGITS = 20  # of numbers that float64 would round; it takes 17
 _NEWTON = 8  # steps, which double the digits: two or three from near by
 _ON_THE_WAY = 1e-10  # the same after a step
 _ROUNDED = 1e-3  # of a variance, or 1 + abs(standardized moment): what the last digit of raw ones may be worth
+_TURNED = Outcome(False, "beyond float64", "entries that differ come so near to each other, here or on the way, that "
+                  "rounding turns their order round; take values nearer to those of the sample, or use dps=")
 _SHORTEST = 2.0**-12  # step of the way, as a share of it
 
 
@@ -240,9 +242,11 @@ def _settled(application: Application, found: Answers, rows: Array, targets: Arr
             del refusals[r]
         values[r], worst = _newton(application, values[r], targets[r])
         if worst > _APART and np.isfinite(worst):
-            values[r] = np.nan
             refusals[r] = Outcome(False, "lost on the way", f"the features come to {worst:.1e} of what was asked for, "
                                   "and no nearer; take values nearer to those of the sample")
+        elif choice.is_of_sets and is_turned(rows[r], values[r]):
+            refusals[r] = _TURNED
+    values[list(refusals)] = np.nan
     return Answers(values, refusals)
 
 
@@ -250,15 +254,16 @@ def _continued(application: Application, row: Array, targets: Array, choice: Cho
     """A row that has no way through levels, by the one along which all features change together, at constant rates.
 
     A step is the shortest move to the features at its end, as long as Newton's method comes there, the domain is not
-    left and the order of a set of numbers stays.
+    left and numbers of a set that differ stay in their order.
     """
     y = np.asarray(row, dtype=np.float64)
     first, order, way, step = application.values(y), np.argsort(y, kind="stable"), 0.0, 1.0
+    apart = np.diff(y[order]) > 0
     while np.isfinite(first).all() and step > _SHORTEST:
         share = min(way + step, 1.0)
         moved, left = _newton(application, y, targets if share == 1 else first + share * (targets - first))
         good = left <= _ON_THE_WAY and _is_inside(moved, choice.interval)
-        if not good or (choice.is_of_sets and (np.diff(moved[order]) < 0).any()):
+        if not good or (choice.is_of_sets and (np.diff(moved[order])[apart] <= 0).any()):
             step /= 2
         elif share == 1:
             return moved
