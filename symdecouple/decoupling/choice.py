@@ -129,6 +129,12 @@ class Choice:
         """Tell whether no feature feels an offset of samples on a grid; where a mean does, `feels_no_shift` tells."""
         return self._flat_on(grid) == len(self.features)
 
+    def takes_offset(self, level: int) -> bool:
+        """Tell whether a closed form on the way to a level takes the offset of samples away: it feels none then."""
+        if level == 0 or self.path == "narrow" or self._is_covered(level) or not self.closed(level).motion.undone[0]:
+            return False
+        return any(self.is_closed(k) for k in range(1, level + 1))
+
     def _flat_on(self, grid: tuple[int, ...]) -> int:
         """Return how many leading features feel no offset."""
         if 0 in grid:

@@ -94,7 +94,7 @@ class Matching(PlanFacts):
         """
         count = self._application.size
         level = self.choice.level(count)
-        batch = batch_of(self.choice, "match", samples, axis, dps)
+        batch = batch_of(self.choice, "match", samples, axis, dps, level=level)
         wanted = np.asarray(take_numbers(values).array, dtype=object if dps else float)
         try:
             each = np.broadcast_to(wanted, (*batch.shape, count)).reshape(-1, count)
@@ -254,16 +254,15 @@ def _continued(application: Application, row: Array, targets: Array, choice: Cho
     """A row that has no way through levels, by the one along which all features change together, at constant rates.
 
     A step is the shortest move to the features at its end, as long as Newton's method comes there, the domain is not
-    left and numbers of a set that differ stay in their order.
+    left and the order of a set of numbers stays.
     """
     y = np.asarray(row, dtype=np.float64)
     first, order, way, step = application.values(y), np.argsort(y, kind="stable"), 0.0, 1.0
-    apart = np.diff(y[order]) > 0
     while np.isfinite(first).all() and step > _SHORTEST:
         share = min(way + step, 1.0)
         moved, left = _newton(application, y, targets if share == 1 else first + share * (targets - first))
         good = left <= _ON_THE_WAY and _is_inside(moved, choice.interval)
-        if not good or (choice.is_of_sets and (np.diff(moved[order])[apart] <= 0).any()):
+        if not good or (choice.is_of_sets and (np.diff(moved[order]) < 0).any()):
             step /= 2
         elif share == 1:
             return moved

@@ -269,15 +269,16 @@ def _with_labels(name: str, plan: Any, samples: Any, *given: Any, **options: Any
         return answer(form, name, getattr(plan, name), samples, *given, progress=tell, **options)
 
 
-def batch_of(choice: Choice, name: str, samples: Any, axis: SampleAxis, dps: int | None, centred: bool = True) -> Batch:
-    """Return samples as the rows of a batch, as the features of a plan need them."""
+def batch_of(choice: Choice, name: str, samples: Any, axis: SampleAxis, dps: int | None, centred: bool = True,
+             level: int = 0) -> Batch:
+    """Return samples as the rows of a batch, as the features of a plan need them, or only their form at a level."""
     if dps is not None and (isinstance(dps, bool) or not isinstance(dps, int) or dps < 1):
         raise InvalidInput(f"dps={dps!r} was given, a positive number of decimal digits is expected")
     batch = Batch.of(name, samples, axis, dps is not None, choice.filter_ndim,
                      centred=lambda grid: centred and (choice.feels_no_shift or (
-                         dps is None and choice.feel_no_offset(grid))),
+                         dps is None and choice.feel_no_offset(grid)) or choice.takes_offset(level)),
                      interval=None if name == "denormalize" else choice.interval, waves=choice.has_waves,
-                     differences=choice.feel_differences)
+                     differences=lambda grid: choice.feel_differences(grid) or level > 1)
     if choice.is_of_sets and name == "transform":
         batch.double()
     count = choice.n_coordinates

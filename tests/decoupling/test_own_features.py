@@ -170,10 +170,3 @@ def test_entries_that_rounding_brings_to_one_number_are_refused(row: list[float]
         assert not outcome.ok or np.mean(np.log(found)) == pytest.approx(target, rel=1e-8)
         assert not outcome.ok or (np.diff(found) >= -1e-14 * found[1:]).all()
         assert outcome.ok or target != 3
-
-
-def test_the_way_of_all_features_together_merges_no_entries() -> None:
-    y = sample("y", positive=True)
-    row = [1, 1 + 2e-16, 2, 3]
-    found, (outcome,) = decouple([Mean(log(y))], [0]).match(row, [-50], on_refusal="return")
-    assert not outcome.ok or (np.diff(found) > 0).all()
