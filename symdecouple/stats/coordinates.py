@@ -59,7 +59,8 @@ def _angles_of(whole: NDArray[Any]) -> NDArray[np.float64]:
     first, second, third, fourth = (np.uint64(_TURN >> shift & 2**32 - 1) for shift in (96, 64, 32, 0))
     turns = ((high * second + low * first) << np.uint64(32)) + high * third + low * second
     turns += (high * fourth >> np.uint64(32)) + (low * third >> np.uint64(32))
-    return np.where(whole < 0, -1, 1) * turns.view(np.int64) * (2 * np.pi / 2**64)
+    angles: NDArray[np.float64] = np.where(whole < 0, -1, 1) * turns.view(np.int64) * (2 * np.pi / 2**64)
+    return angles
 
 
 _LOGARITHM = EntryMap(np.log, _log, 0.0, np.inf, "is among the samples, and logarithms need positive numbers; leave it "
