@@ -66,7 +66,7 @@ def size_check(subject: Subject, n_samples: Size | None) -> Check:
     """Check that the claim is about sizes that the subject has: coordinates fix it, filters its number of axes."""
     size = len(subject.coordinates)
     if n_samples is None:
-        fits = not size and subject.is_of_every_size
+        fits = not size and not subject.has_levels
     else:
         axes = n_samples if isinstance(n_samples, tuple) else (n_samples,)
         fits = all(type(n) is int and n > 0 for n in axes) and isinstance(n_samples, tuple) == (subject.ndim > 1)

@@ -12,7 +12,7 @@ from sympy import Expr, latex
 from symdecouple.calculus.audit import kernel_check
 from symdecouple.calculus.extent import check_extent
 from symdecouple.calculus.subject import Size, Subject, expressions
-from symdecouple.errors import BudgetExceeded, SymdecoupleError
+from symdecouple.errors import BudgetExceeded, SymdecoupleError, UnsupportedExpression
 from symdecouple.language.budget import Budget
 from symdecouple.shown import Card, Cell, Maths, Shown
 from symdecouple.verdict import Check, Status
@@ -49,6 +49,7 @@ class Claim(Shown):
 
     kind: ClassVar[str] = ""
     answers: ClassVar[tuple[str, Status]]
+    takes_levels: ClassVar[bool] = False  # all others evaluate the items as they are declared
 
     def __init_subclass__(cls) -> None:
         cls.__repr__ = Shown.__repr__  # type: ignore[method-assign] # else each dataclass makes one of all its fields
@@ -98,6 +99,8 @@ class Claim(Shown):
         return ()
 
     def _measured_checks(self, clock: Budget) -> Iterator[Check]:
+        if self.subject.has_levels and not self.takes_levels:
+            raise UnsupportedExpression(f"{self.kind} is claimed of features as declared, not at the levels of a plan")
         check_extent((e for item in self.subject.items for e in expressions(item)), "a feature or field")
         if self.subject.forms:
             yield kernel_check(self.subject, random.Random())

@@ -83,8 +83,9 @@ class Flag:
         """Check that each field is in the closure of the subject, and what is said of the other brackets."""
         size, first = len(self.fields), len(self.starts)
         given = [as_field(subject.framed[k - 1]) for k in self.starts if 0 < k <= len(subject)]
-        yield Check("the first fields are the given ones", len(given) == first and given == list(
-            self.fields.items[:first]) and sorted({*self.starts, *self.relations}) == list(range(1, len(subject) + 1)))
+        yield Check("the first fields are the given ones", len(given) == first and not self.fields.has_levels and
+                    given == list(self.fields.items[:first]) and
+                    sorted({*self.starts, *self.relations}) == list(range(1, len(subject) + 1)))
         for k, relation in self.relations.items():
             yield Check(f"field {k} through the others", len(relation) == len(subject) and all(
                 c == (1 if n == k else 0) for n, c in enumerate(relation, 1) if n not in self.starts))

@@ -45,8 +45,8 @@ class Subject:
     """The `Cell` that the samples are restricted to, for items with kinks; None for all samples."""
     forms: tuple[OneForm, ...] = dataclasses.field(default=(), kw_only=True)
     """The 1-forms whose kernel the items span, where the set was given by forms."""
-    is_of_every_size: ClassVar[bool] = True
-    """Whether a claim may be about every sample size at once, where there are no coordinates."""
+    has_levels: ClassVar[bool] = False
+    """Whether items are evaluated at levels of a plan: few claims are about that, and none about every size at once."""
 
     @classmethod
     def of(cls, value: Any) -> Subject:

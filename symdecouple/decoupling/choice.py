@@ -122,6 +122,9 @@ class Choice:
         if path not in ("auto", "narrow") and not self._is_covered(len(features)):
             self.closed(self._last)  # refused now where there is none; else made when it is needed
 
+    def __reduce__(self) -> tuple[Any, ...]:  # as of a plan
+        return Choice, (self.features, self.values, self.path, self.budget)
+
     def feel_differences(self, grid: tuple[int, ...]) -> bool:
         """Tell whether a level may take the offset of samples on a grid away, or some feature feels none."""
         return 0 not in grid and (len(self.spans) > 1 or any(feels_no_offset(f, grid) for f in self.features))
@@ -129,6 +132,12 @@ class Choice:
     def feel_no_offset(self, grid: tuple[int, ...]) -> bool:
         """Tell whether no feature feels an offset of samples on a grid; where a mean does, `feels_no_shift` tells."""
         return self._flat_on(grid) == len(self.features)
+
+    def takes_offset(self, level: int) -> bool:
+        """Tell whether a closed form on the way to a level takes the offset of samples away: it feels none then."""
+        if level == 0 or self.path == "narrow" or self._is_covered(level) or not self.closed(level).motion.undone[0]:
+            return False
+        return any(self.is_closed(k) for k in range(1, level + 1))
 
     def _flat_on(self, grid: tuple[int, ...]) -> int:
         """Return how many leading features feel no offset."""

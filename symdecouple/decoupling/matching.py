@@ -21,7 +21,7 @@ from symdecouple.decoupling.choice import Choice
 from symdecouple.decoupling.plan_facts import PlanFacts
 from symdecouple.decoupling.progress import Progress
 from symdecouple.decoupling.routes.route import Answers, Levels, is_inside, within
-from symdecouple.decoupling.running import answered, batch_of, leaves_out_masked
+from symdecouple.decoupling.running import answered, batch_of, is_turned, leaves_out_masked
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.language.precision import at_digits
@@ -41,6 +41,8 @@ _DIGITS = 20  # of numbers that float64 would round; it takes 17
 _NEWTON = 8  # steps, which double the digits: two or three from near by
 _ON_THE_WAY = 1e-10  # the same after a step
 _ROUNDED = 1e-3  # of a variance, or 1 + abs(standardized moment): what the last digit of raw ones may be worth
+_TURNED = Outcome(False, "beyond float64", "entries that differ come so near to each other, here or on the way, that "
+                  "rounding turns their order round; take values nearer to those of the sample, or use dps=")
 _SHORTEST = 2.0**-12  # step of the way, as a share of it
 
 
@@ -86,7 +88,7 @@ class Matching(PlanFacts):
         """
         count = self._application.size
         level = self.choice.level(count)
-        batch = batch_of(self.choice, "match", samples, axis, dps)
+        batch = batch_of(self.choice, "match", samples, axis, dps, level=level)
         wanted = np.asarray(take_numbers(values).array, dtype=object if dps else float)
         try:
             each = np.broadcast_to(wanted, (*batch.shape, count)).reshape(-1, count)
@@ -219,6 +221,9 @@ def _settled(application: Application, found: Answers, rows: Array, targets: Arr
         if worst > _APART and np.isfinite(worst):
             refusals[r] = Outcome(False, "lost on the way", f"the features come to {worst:.1e} of what was asked for, "
                                   "and no nearer; take values nearer to those of the sample")
+        elif choice.is_of_sets and is_turned(rows[r], values[r]):
+            refusals[r] = _TURNED
+    values[list(refusals)] = np.nan
     return Answers(values, refusals)
 
 

@@ -232,7 +232,7 @@ class Plan(Matching):
             NaN where entries are left out, or have the weight 0; without weights, masked where the samples are.
         """
         k = self.choice.level(level)
-        batch = batch_of(self.choice, "normalize", samples, axis, dps, centred=k > 0)
+        batch = batch_of(self.choice, "normalize", samples, axis, dps, k > 0, k)
         return self._run(batch, None, dps, on_refusal, lambda levels, rows, refs, _: (
             next(levels.at(rows, [k], refs, is_fine=True))), k, progress)
 

@@ -35,16 +35,17 @@ from symdecouple.numeric.samples.batch import SINGLE, NanPolicy, OnRefusal
 from symdecouple.numeric.samples.intake import check_choice, fractions_of, is_elsewhere, library_of, plan_elsewhere
 from symdecouple.numeric.samples.kinds import GivesRows, P
 from symdecouple.numeric.samples.matrix import taken
-from symdecouple.numeric.samples.vectors import Batch, SampleAxis, widened
+from symdecouple.numeric.samples.vectors import WAVES, Batch, SampleAxis, widened
 from symdecouple.tables.labelled import answer
 from symdecouple.tables.row_functions import Form, Make, Piece
 
-__all__ = ["GUARD", "Compute", "Running", "answered", "batch_of", "leaves_out_masked"]
+__all__ = ["GUARD", "Compute", "Running", "answered", "batch_of", "is_turned", "leaves_out_masked"]
 
 GUARD = 15  # digits beyond those asked for, which the levels of a plan may lose
 _CHUNK = 2**18  # numbers that move together; rows of mpmath numbers move alone
 _OF_DIGITS = "beyond ", "level ", "limit only", "no convergence", "critical point", "pole"  # or of what is asked for
 _MOST_DIGITS = 800  # a root takes 2 seconds then, and twice the digits eight times as long
+_TURNED = 0.25  # of the range
 _OUT_OF_RANGE = Outcome(False, "out of range", "feature 1 is beyond float64, all others are there; use dps=")
 
 Compute: TypeAlias = Callable[[Levels, Array, Sequence[Any], Array], Answers]
@@ -193,7 +194,7 @@ class Running:
                 middle[r] += float(mean - sum(map(Fraction, rows[r].tolist())) / rows.shape[1])  # taken off before
             with np.errstate(invalid="ignore"):  # of a NaN in an object array, again
                 found = replace(found, values=found.values + middle) if middle.any() else found
-            return _without_merged(rows, found, self.dps)
+            return _without_merged(rows, found, self.dps, self.choice.is_of_sets)
         if (leading := self.choice.leading) is None:
             return found
         is_slope = len(self.shape) > 1
@@ -270,15 +271,16 @@ def _with_labels(name: str, plan: Any, samples: Any, *given: Any, **options: Any
         return answer(form, name, getattr(plan, name), samples, *given, progress=tell, **options)
 
 
-def batch_of(choice: Choice, name: str, samples: Any, axis: SampleAxis, dps: int | None, centred: bool = True) -> Batch:
-    """Return samples as the rows of a batch, as the features of a plan need them."""
+def batch_of(choice: Choice, name: str, samples: Any, axis: SampleAxis, dps: int | None, centred: bool = True,
+             level: int = 0) -> Batch:
+    """Return samples as the rows of a batch, as the features of a plan need them, or only their form at a level."""
     if dps is not None and (isinstance(dps, bool) or not isinstance(dps, int) or dps < 1):
         raise InvalidInput(f"dps={dps!r} was given, a positive number of decimal digits is expected")
     batch = Batch.of(name, samples, axis, dps is not None, choice.filter_ndim,
                      centred=lambda grid: centred and (choice.feels_no_shift or (
-                         dps is None and choice.feel_no_offset(grid))),
+                         dps is None and choice.feel_no_offset(grid)) or choice.takes_offset(level)),
                      interval=None if name == "denormalize" else choice.interval, waves=choice.has_waves,
-                     differences=choice.feel_differences)
+                     differences=lambda grid: choice.feel_differences(grid) or level > 1)
     if choice.is_of_sets and name == "transform":
         batch.double()
     count = choice.n_coordinates
@@ -288,17 +290,29 @@ def batch_of(choice: Choice, name: str, samples: Any, axis: SampleAxis, dps: int
     return batch
 
 
-def _without_merged(rows: Array, found: Answers, dps: int | None) -> Answers:
-    """Refuse samples whose entries differ and come to one number, as `stats.match` does."""
+def _without_merged(rows: Array, found: Answers, dps: int | None, is_of_sets: bool) -> Answers:
+    """Refuse samples whose entries differ and come to one number, as `stats.match` does, but for what is rounding."""
     with at_digits(dps) if dps else nullcontext(), np.errstate(invalid="ignore"):
         values = +found.values if dps else found.values
-        merged = np.flatnonzero(values.min(axis=1) == values.max(axis=1))
+        low, high = values.min(axis=1), values.max(axis=1)
+        is_one = low == high
+        for r in np.flatnonzero(((high - low) * WAVES <= np.maximum(-low, high)) & ~is_one) if is_of_sets else ():
+            is_one[r] = is_turned(rows[r], values[r])
+        merged = np.flatnonzero(is_one)
     merged = merged[rows[merged].min(axis=1) < rows[merged].max(axis=1)]
     if not merged.size:
         return found
     why = Outcome(False, "out of range", "all entries of the sample come to one number of " + (
         f"{dps} digits; use more of them" if dps else "float64; take another unit, or use dps="))
     return replace(found, refusals={**dict.fromkeys(merged.tolist(), why), **found.refusals})
+
+
+def is_turned(row: Array, moved: Array) -> bool:
+    """Tell whether numbers of a set, (N,), went back in their order, which no motion does, by what rounding made of
+    them: more than a third of their digits, or most of what they vary by."""
+    ordered = moved[np.argsort(row, kind="stable")]
+    back, size = (np.maximum.accumulate(ordered) - ordered).max(), np.abs(ordered).max()
+    return bool(back > min(size / WAVES, _TURNED * (ordered.max() - ordered.min())))
 
 
 def _offset(row: Array) -> Any:

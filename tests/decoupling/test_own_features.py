@@ -136,3 +136,20 @@ def test_a_transfer_takes_the_own_features_of_the_target() -> None:
     assert np.allclose(energies(SPECTRAL.transfer(X[0], X[1], match="own").values), energies(X[1]), rtol=1e-12)
     with pytest.raises(InvalidInput, match="match='theirs'"):
         STANDARDIZED.transfer(X[0], X[1], match="theirs")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("row", [[0.5, 0.6, 1.5, 2.5, 4.0, 7.0], [1, 1 + 2e-16, 2, 3]])
+@pytest.mark.parametrize(("target", "is_there"), [(50, False), (20, False), (3, True), (-3, True), (-50, True)])
+def test_entries_that_rounding_brings_to_one_number_are_refused(row: list[float], target: float, is_there: bool
+                                                                ) -> None:
+    """Mean(log x) = 50 is at sqrt(x^2 + e^100), one number but for noise; below, the smallest entries go to 0."""
+    y = sample("y", positive=True)
+    plan = decouple([Mean(log(y))], [target])
+    for found, outcomes in (plan.match(row, [target], on_refusal="return"),
+                            plan.normalize(row, level=1, on_refusal="return")):
+        outcome = outcomes[0]
+        assert outcome.ok or outcome.reason in ("beyond float64", "out of range")
+        assert is_there or (np.isnan(found).all() and not outcome.ok)
+        assert not outcome.ok or np.mean(np.log(found)) == pytest.approx(target, rel=1e-8)
+        assert not outcome.ok or (np.diff(found) >= -1e-14 * found[1:]).all()
+        assert outcome.ok or target != 3

@@ -10,10 +10,24 @@ from typing import Any
 
 import mpmath
 import pytest
-from sympy import Integer, Rational, cosh, log
+from sympy import Abs, Integer, Rational, cosh, log
 
-from symdecouple import Feature, InvalidInput, Mean, shift, verdict_from_json, x
+from symdecouple import (
+    Feature,
+    FeatureSet,
+    InvalidInput,
+    Mean,
+    check_frobenius,
+    check_independence,
+    decouple,
+    involutive_closure,
+    shift,
+    verdict_from_json,
+    x,
+)
+from symdecouple.analysis import critical_points
 from symdecouple.calculus.certificates import Dependence
+from symdecouple.calculus.claims import Claim
 from symdecouple.calculus.subject import Subject
 from symdecouple.calculus.witness import Minor
 from symdecouple.decoupling.verdicts.modified import ModifiedSubject
@@ -136,6 +150,36 @@ def test_identities_of_the_features_as_declared_prove_nothing() -> None:
     relation = (Integer(-1), Integer(-1), Integer(0), Integer(1))
     assert Dependence(about, relation, 5).verify()
     assert not Dependence(subject, relation, 5).verify()
+
+
+def _claims() -> dict[str, Claim]:
+    """One certificate of features of averages of each kind."""
+    moments, kinked = FeatureSet(M[1:]), FeatureSet([M[1], Mean(Abs(x))], allow_nonsmooth=["Abs"])
+    plan = decouple(moments)
+    critical = [critical_points(plan, level=3, n_samples=n) for n in (None, 5)]
+    verdicts: list[Any] = [
+        check_frobenius(FeatureSet(M[1:4])), check_frobenius(moments), check_frobenius(moments, n_samples=4),
+        check_frobenius(kinked), check_independence(FeatureSet([M[1], M[2], M[1] + M[2]])),
+        check_independence(moments, n_samples=3), check_independence(moments, at=[1, 2, 4, 9, 11]),
+        check_independence(moments, at=[1, 1, 3, 3]), involutive_closure(FeatureSet([M[1], M[3]])),
+        involutive_closure(moments),
+        plan.verdicts.modified[3], *(v for found in critical for v in (found.b1, found.b2, found.complete))]
+    verdicts += [v.independence for v in verdicts if getattr(v, "independence", None) is not None]
+    return {type(v.certificate).__name__: v.certificate for v in verdicts if v.certificate is not None}
+
+
+def test_claims_about_features_as_declared_say_nothing_of_levels() -> None:
+    """Each kind of certificate, made by hand about modified features: what was true of others is no proof."""
+    claims = _claims()
+    assert {"IndependenceAt", "DependenceAt", "Involution", "NonInvolution", "Independence", "Dependence", "FullSpan",
+            "Cellwise", "Closed", "Everything", "AffineCovariance", "AllCriticalPoints", "GlobalExtrema",
+            "ThinBasins", "TwoValues"} <= set(claims), sorted(claims)
+    values = (Integer(0), Integer(1), Integer(0))
+    for name, claim in claims.items():
+        began = range(len(claim.subject))
+        assert claim.verify(), name
+        about = ModifiedSubject(claim.subject.items, tuple(began), values[: began[-1]])
+        assert not changed(claim, subject=about).verify(), name
 
 
 def test_formulas_that_do_not_impose_the_references_are_found(monkeypatch: pytest.MonkeyPatch) -> None:

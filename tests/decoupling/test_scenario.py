@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from typing import Any
 
 import pytest
 from sympy import Integer
 
-from symdecouple import Feature, FeatureSet, Group, InvalidInput, Mean, check_frobenius, coordinates, shift, variance, x
+from symdecouple import (
+    Feature,
+    FeatureSet,
+    Group,
+    InvalidInput,
+    Mean,
+    check_frobenius,
+    coordinates,
+    decouple,
+    shift,
+    variance,
+    x,
+)
 from symdecouple.decoupling.verdicts import scenario as module
 from symdecouple.decoupling.verdicts.decisions import Decisions
 from symdecouple.decoupling.verdicts.scenario import Verdicts
@@ -215,3 +229,23 @@ def test_a_table_stops_asking_when_the_budget_is_spent(monkeypatch: pytest.Monke
     first, second, last = str(found).splitlines()[1:]
     assert first.split()[2:] == ["PROVED", "not", "asked", "yet"] and second.count("not asked yet") == 2
     assert last.startswith("the budget is spent") and list(found.original.decided) == [1]
+
+
+@pytest.mark.parametrize("is_used", [False, True])
+def test_verdicts_pickle_and_copy_by_themselves(is_used: bool) -> None:
+    """So do their parts, and the choice of ways that they come from; what was decided is kept, the rest is decided."""
+    plan = decouple(M[1:])
+    verdicts = plan.verdicts
+    expected = decouple(M[1:]).verdicts
+    if is_used:
+        _ = verdicts.original[3], verdicts.modified[3], verdicts.closures[2]
+    for again in (lambda a: pickle.loads(pickle.dumps(a)), copy.copy, copy.deepcopy):
+        other = again(verdicts)
+        assert repr(other) == repr(verdicts) and other.modified.decided == verdicts.modified.decided
+        for name in ("original", "modified", "closures"):
+            part = again(getattr(verdicts, name))
+            assert part.decided == getattr(verdicts, name).decided
+            assert (part[3].status, part[3].reason) == (getattr(expected, name)[3].status,
+                                                        getattr(expected, name)[3].reason)
+        assert str(other.scenario) == str(expected.scenario)
+        assert again(plan.choice).floats == plan.choice.floats

@@ -167,6 +167,21 @@ def test_angles_of_many_turns_in_exact_numbers() -> None:
     assert circular_shape([far, far + 1, far + 2, far + 4]) == pytest.approx(circular_shape([0, 1, 2, 4]), abs=1e-13)
 
 
+@pytest.mark.parametrize(("base", "kind"), [(2**60, np.int64), (-(2**63), np.int64), (2**53, np.int64),
+                                            (2**64 - 10**7, np.uint64)])
+def test_angles_of_large_integers(base: int, kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """None of many is taken in digits; multiples of 710, nearly 113 full turns, lie within a hundredth."""
+    steps = np.random.default_rng(1).integers(0, 10**7, size=9)
+    crowd = np.array([0, 1, 2, 5, 7, 11]) * 710
+    expected = [precise([base + int(k) for k in each], 60) for each in (steps, crowd)]
+    monkeypatch.setattr(mpmath, "workdps", None)
+    for each, (tail, odd), bound in zip((steps, crowd), expected, (1e-14, 1e-11), strict=True):
+        sample = np.array(base, dtype=kind) + each.astype(kind)
+        hidden = np.ma.array(np.append(sample, kind(3)), mask=[False] * len(sample) + [True])
+        for given in (sample, hidden):
+            assert circular_shape(given) == pytest.approx((float(tail), float(odd)), abs=bound)
+
+
 def test_refusals_warn_raise_or_return() -> None:
     with pytest.warns(RefusalWarning, match="share of 0.5"):
         assert np.isnan(circular_shape([[0, 0, 1, 2], [0, 1, 2, 4]], axis=1).tail).tolist() == [True, False]

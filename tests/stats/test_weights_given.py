@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from symdecouple.errors import InvalidInput, RefusalWarning, Refused
+from symdecouple.numeric.samples import exact_means
 from symdecouple.stats import decoupled_moments, orthokurtosis, standardized_moments
 from tests.stats import oracle
 from tests.stats.weighted import BY_ORDER, SAMPLE, WEIGHTS, N, Statistic, answer, equal, every
@@ -119,6 +120,27 @@ def test_large_integers_beside_small_ones() -> None:
     assert equal(found[1], standardized_moments(rows[1], weights=WEIGHTS))
     assert found[0, [1, 2, 3, 4, 5]] == pytest.approx(found[1, [1, 2, 3, 4, 5]], rel=1e-13)
     assert found[0, 0] == 2.0**60 + np.round(found[1, 0] / 256) * 256  # the spacing of float64 there
+
+
+@pytest.mark.parametrize("weights", [[3, 1, 0, 4, 2], [0.1, 0.7, np.nan, 1e-3, 2.5],
+                                     [2.0**-150, 1, 1e5, 0.3, 2.0**-180], [3e200, 1e200, 7e199, 1e190, 0],
+                                     [5e-320, 1e-310, 3e-315, 1e-318, 2e-320]])
+@pytest.mark.parametrize(("base", "span", "kind"), [
+    (2**53, 40, np.int64), (2**60, 2**40, np.int64), (-(2**63), 2**64 - 1, np.int64), (0, 2**64 - 1, np.uint64)])
+def test_weighed_integers_have_exact_means_and_variances(
+        weights: list[float], base: int, span: int, kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of whole numbers and of any others, in whole numbers that NumPy adds up, none of them one by one."""
+    numbers = [base + span * k // 7 for k in (3, 0, 7, 5, 2)]
+    shares = [Fraction(0 if np.isnan(w) else w) for w in weights]
+    mean = sum(w * v for w, v in zip(shares, numbers, strict=True)) / sum(shares)
+    variance = sum(w * (v - mean) ** 2 for w, v in zip(shares, numbers, strict=True)) / sum(shares)
+    monkeypatch.setattr(exact_means, "_mean_and_variance", None)
+    found = standardized_moments(np.array(numbers, dtype=kind), order=2, weights=weights, nan_policy="omit")
+    assert found.tolist() == [float(mean), float(variance)]
+    masked = np.ma.array(np.array(numbers, dtype=kind), mask=[0, 0, 0, 1, 0])
+    rest = [0 if k == 3 else w for k, w in enumerate(shares)]
+    mean = sum(w * v for w, v in zip(rest, numbers, strict=True)) / sum(rest)
+    assert standardized_moments(masked, order=2, weights=weights, nan_policy="omit")[0] == float(mean)
 
 
 def test_extremes_that_rounding_would_tie() -> None:

@@ -68,7 +68,7 @@ class OrbitMotion:
         self.steps, self.flows = tuple(steps), tuple(flows)
         self.explicit = next((k for k, step in enumerate(self.steps) if step.time is None or not self.has_formulas),
                              len(self.steps))
-        self._undone = undone(self.steps, [flow.velocity for flow in self.flows], sample)
+        self.undone = undone(self.steps, [flow.velocity for flow in self.flows], sample)
         known = features.symbolic if self.steps else ()  # nothing moves without a step
         self._features = [Compiled([f.expr], sample) for f in known]
         self._gradients = [Compiled([f.gradient.expr], sample) for f in known]
@@ -139,8 +139,8 @@ class OrbitMotion:
 
         Normalized samples feel neither then; features that overflow, or cancel, far from there do not.
         """
-        scales, n = 0 < self._undone[1] <= k, x[None]
-        shifts = self._undone[0] and k > 0
+        scales, n = 0 < self.undone[1] <= k, x[None]
+        shifts = self.undone[0] and k > 0
         if x.dtype == object:
             x = x - x.sum() / len(x) if shifts else x
             exponent = -mpmath.frexp(largest(x))[1] if scales else 0
@@ -214,7 +214,7 @@ class OrbitMotion:
     def _is_found(self, moved: Moved, targets: Array) -> bool:
         """True where a search came to its targets; below the level that takes the unit, in units of the sample."""
         is_there = self._is_there(moved) or (
-            len(targets) < self._undone[1] and self._is_there_in_units(moved, targets))
+            len(targets) < self.undone[1] and self._is_there_in_units(moved, targets))
         return is_there and keeps_digits(moved)
 
     def _is_there_in_units(self, moved: Moved, targets: Array) -> bool:

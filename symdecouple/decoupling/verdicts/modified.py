@@ -98,7 +98,7 @@ class ModifiedSubject(Subject):
 
     starts: tuple[int, ...]
     values: tuple[Expr, ...]
-    is_of_every_size: ClassVar[bool] = False
+    has_levels: ClassVar[bool] = True
 
     @classmethod
     def first(cls, features: FeatureSet, count: int, values: Sequence[Expr | None]) -> ModifiedSubject:

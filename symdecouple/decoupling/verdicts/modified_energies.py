@@ -87,6 +87,7 @@ class ModifiedEnergies(Claim):
     pair: tuple[int, int]
     rows: tuple[int, ...]
     kind: ClassVar[str] = "modified energies"
+    takes_levels: ClassVar[bool] = True
     answers: ClassVar[tuple[str, Status]] = ("C2", Status.REFUTED)
 
     @property

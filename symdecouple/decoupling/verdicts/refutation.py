@@ -105,6 +105,7 @@ class ModifiedIndependence(Independence):
     """A sample at which the gradients of modified features are independent, for its size (C1)."""
 
     kind: ClassVar[str] = "modified independence"
+    takes_levels: ClassVar[bool] = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +113,7 @@ class ModifiedNonInvolution(NonInvolution):
     """A sample at which a bracket of modified gradients leaves their span, for its size (C2 violated)."""
 
     kind: ClassVar[str] = "modified non-involution"
+    takes_levels: ClassVar[bool] = True
 
 
 def _read_non_involution(data: Mapping[str, Any]) -> ModifiedNonInvolution:

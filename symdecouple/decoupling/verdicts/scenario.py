@@ -132,13 +132,17 @@ class Verdicts(Tabled):
         self.stopped, self.budget = stopped, budget
         self._starts = starts(features)
         self._ends = [group[-1] + 1 for group in features.groups]  # the sizes of the sets that count: whole groups
-        self.original = Decisions[Verdict](
-            len(features), lambda k: check_frobenius(first_features(features, k), budget=budget))
+        self.original = Decisions(len(features), self._decide_original)  # methods pickle, functions made here do not
         self.modified = Decisions(len(features), self._decide_modified)
-        self.closures = Decisions[InvolutiveClosure](
-            len(features), lambda k: involutive_closure(first_features(features, k), budget=budget))
+        self.closures = Decisions(len(features), self._closure)
 
     # --- decisions ----------------------------------------------------------------------------------------------
+
+    def _decide_original(self, k: int) -> Verdict:
+        return check_frobenius(first_features(self.features, k), budget=self.budget)
+
+    def _closure(self, k: int) -> InvolutiveClosure:
+        return involutive_closure(first_features(self.features, k), budget=self.budget)
 
     def _decide_modified(self, k: int) -> Verdict:
         if k > len(self.features.symbolic):

@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 
 from symdecouple.numeric.samples.batch import SINGLE, Answer, as_rows
 from symdecouple.numeric.samples.intake import Numbers, ends_of, exact, is_exact_in_float64, nearest
+from symdecouple.numeric.samples.matrix import FloatArray, scaled_weights
 from symdecouple.numeric.samples.weights import WeightRows, present_in
 
 __all__ = ["exact_rows", "put_exact"]
 
-_BITS = 22  # of a digit: sums of 2**18 products fit in 64 bits
-_DIGIT = 2**_BITS - 1
+_BITS, _BITS_OF_THREE = 22, 15  # of a digit: sums of 2**18 products of two, or of three, fit in 64 bits
+_PLACES = 17  # digits of weights, which lie within a factor 2**200 and have 53 bits each
 _AT_ONCE = 2**18  # numbers, for the memory of their digits
 
 
@@ -63,22 +64,20 @@ def exact_rows(
     if rows.dtype.kind in "iu":
         least, most = ends_of(rows, present)
         asked = asked[~is_exact_in_float64(least, most)[asked]]
-        if weighed is None:
-            step = max(1, _AT_ONCE // rows.shape[1])
-            for some in (asked[start : start + step] for start in range(0, len(asked), step)):
-                one, two = _power_sums(rows[some], present[some], least[some])
-                count, first = present[some].sum(axis=1).astype(object), least[some].astype(object)
-                yield from zip(some.tolist(), (first * count + one) / count, (count * two - one**2) / count**2,
-                               strict=True)  # int / int is rounded once
-            return
+        step = max(1, _AT_ONCE // rows.shape[1])
+        for some in (asked[start : start + step] for start in range(0, len(asked), step)):
+            shares = None if weighed is None else weighed.of_rows(some)[0]
+            total, one, two = _power_sums(rows[some], present[some], least[some], shares)
+            first = least[some].astype(object)
+            yield from zip(some.tolist(), (first * total + one) / total, (total * two - one**2) / total**2,
+                           strict=True)  # int / int is rounded once
+        return
     for i in asked.tolist():
         weights = np.ones(rows.shape[1]) if weighed is None else weighed.of_rows(np.array([i]))[0][0]
         kept = present[i] & ~np.isnan(weights)
         numbers, shares = rows[i][kept].tolist(), weights[kept].tolist()
-        if rows.dtype.kind not in "iu":
-            pairs = [(v, w) for v, w in zip(map(exact, numbers), shares, strict=True) if not isinstance(v, float)]
-            numbers, shares = [v for v, _ in pairs], [w for _, w in pairs]
-        mean, variance = _mean_and_variance(numbers, shares)
+        pairs = [(v, w) for v, w in zip(map(exact, numbers), shares, strict=True) if not isinstance(v, float)]
+        mean, variance = _mean_and_variance([v for v, _ in pairs], [w for _, w in pairs])
         yield i, mean, variance
 
 
@@ -108,26 +107,44 @@ def _mean_and_variance(values: Sequence[int | Fraction], weights: Sequence[float
     return (first + Fraction(one, total)) / scale, Fraction(total * two - one**2, (total * scale) ** 2)
 
 
-def _power_sums(rows: NDArray[Any], present: NDArray[np.bool_], least: NDArray[Any]) -> tuple[Any, Any]:
-    """The sums over a row of differences from its minimum, and of their squares, by digits of 22 bits, whose products
-    int64 holds.
+def _power_sums(rows: NDArray[Any], present: NDArray[np.bool_], least: NDArray[Any], weights: FloatArray | None = None
+                ) -> tuple[Any, Any, Any]:
+    """The sums over a row of weights, of differences from its minimum, and of their squares: in whole numbers, by
+    digits whose products int64 holds. Weights have one unit in a row.
 
     >>> row = np.array([[2**63, 1, 0, 7]], dtype=np.uint64)
     >>> [int(each[0]) for each in _power_sums(row, row != 7, np.array([0], dtype=np.uint64))]
-    [9223372036854775809, 85070591730234615865843651857942052865]
+    [3, 9223372036854775809, 85070591730234615865843651857942052865]
     """
-    one = two = np.zeros(len(rows), dtype=object)
+    total = one = two = np.zeros(len(rows), dtype=object)
+    bits = _BITS if weights is None else _BITS_OF_THREE
+    if weights is not None:
+        weights = scaled_weights(np.where(present & ~np.isnan(weights), weights, 0))
     for start in range(0, rows.shape[1], _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
-        d = (rows[:, part] - least[:, None]).view(np.uint64)  # modulo 2**64
-        d[~present[:, part]] = 0
-        n_digits = -(-int(d.max(initial=0)).bit_length() // _BITS)
-        digits = [(d >> np.uint64(_BITS * i) & np.uint64(_DIGIT)).view(np.int64) for i in range(n_digits)]
-        for i, a in enumerate(digits):
-            one = one + (a.sum(axis=1).astype(object) << _BITS * i)
-            for j, b in enumerate(digits[: i + 1]):
-                two = two + (np.einsum("ij,ij->i", a, b).astype(object) << _BITS * (i + j) + (j < i))
-    return one, two
+        here, d = present[:, part], (rows[:, part] - least[:, None]).view(np.uint64)  # modulo 2**64
+        d[~here] = 0
+        n_digits = -(-int(d.max(initial=0)).bit_length() // bits)
+        digits = [(d >> np.uint64(bits * i) & np.uint64(2**bits - 1)).view(np.int64) for i in range(n_digits)]
+        for place, share in [(0, here)] if weights is None else _digits_of(weights[:, part]):
+            total = total + (share.sum(axis=1).astype(object) << place)
+            for i, one_digit in enumerate(digits):
+                a = one_digit if weights is None else one_digit * share
+                one = one + (a.sum(axis=1).astype(object) << place + bits * i)
+                for j, b in enumerate(digits[: i + 1]):
+                    two = two + (np.einsum("ij,ij->i", a, b).astype(object) << place + bits * (i + j) + (j < i))
+    return total, one, two
+
+
+def _digits_of(weights: FloatArray) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """The digits of weights below 1, and the places of these in a whole number."""
+    for place in reversed(range(_PLACES)):
+        if not weights.any():
+            return
+        weights = np.ldexp(weights, _BITS_OF_THREE)
+        digits = np.floor(weights)
+        weights = weights - digits
+        yield _BITS_OF_THREE * place, digits.astype(np.int64)
 
 
 def _whole(values: Sequence[int | Fraction]) -> tuple[list[int], int]:

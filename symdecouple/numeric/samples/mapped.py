@@ -49,6 +49,8 @@ class EntryMap:
     of_ratios : callable or None
         phi of float64 numbers, or of integers, less phi of the largest of their sample, for statistics that do not feel
         a constant.
+    of_integers : callable or None
+        phi of whole numbers of 64 bits of any size, a float each.
     """
 
     floats: Callable[[NDArray[Any]], NDArray[Any]]
@@ -59,6 +61,7 @@ class EntryMap:
     keeps_type: bool = False
     cells: Callable[[NDArray[Any]], NDArray[Any]] | None = None
     of_ratios: Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]] | None = None
+    of_integers: Callable[[NDArray[Any]], NDArray[Any]] | None = None
 
 
 def reduce_mapped(name: str, a: Any, mapping: EntryMap, kernel: Kernel, **options: Any) -> Values:
@@ -114,6 +117,8 @@ def _mapped(given: Numbers, mapping: EntryMap, axis: Axis) -> tuple[NDArray[Any]
         safe = np.where(seen, array, largest)
         if (safe > largest // 2).all() and is_exact_in_float64(0, 4 * int((largest - safe).max())):  # ties stay
             return mapping.of_ratios(safe, largest), np.zeros(array.shape, dtype=np.int8)
+    if mapping.of_integers is not None and array.dtype.kind in "iu":
+        return mapping.of_integers(array), np.zeros(array.shape, dtype=np.int8)
     import mpmath  # for exact numbers only: `stats` loads without it
 
     flat, wrong = [], np.zeros(array.size, dtype=np.int8)

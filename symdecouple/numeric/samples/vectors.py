@@ -74,7 +74,7 @@ class Batch(Answer):
     means : dict
         Row to exact mean, of rows that float64 would round: their median was taken off before.
     unrounded : array (R, N) or None
-        The rows as they were given, where there are such.
+        The rows as they were given, where some may be rounded.
     barred : dict
         Rows that are refused for what is asked of them.
     is_doubled : bool
@@ -157,7 +157,8 @@ class Batch(Answer):
         means = {i: mean for i, (_, mean) in shifted.items()}
         hint = doubtful_axes(array.shape, axes) if isinstance(axis, str) and ndim == 1 else ""
         return cls(name=name, shape=kept, rows=rows, axes=axes, grid=grid, single=single, frames=6, hint=hint,
-                   whole=array.dtype.kind in "iub", means=means, unrounded=taken if means else None, barred=barred)
+                   whole=array.dtype.kind in "iub", means=means, unrounded=taken if means or (is_wide and not exact)
+                   else None, barred=barred)
 
     def open_rows(self) -> Iterator[int]:
         """Yield the rows that can be asked; the others are refused here."""
