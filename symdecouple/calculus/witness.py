@@ -219,7 +219,10 @@ def independent_at(fields: Mapping[int, Any], columns: Sequence[int], pair: tupl
 def _vectors(fields: Mapping[int, Any], columns: Sequence[int], pair: tuple[int, int] | None,
              point: Point) -> list[list[Any]]:
     out = [fields[k][0] for k in columns]
-    return [*out, bracket_at(fields[pair[0]], fields[pair[1]], point)] if pair else out
+    if pair:
+        u, v = fields[pair[0]], fields[pair[1]]
+        out.append(u.bracket(v) if hasattr(u, "bracket") else bracket_at(u, v, point))
+    return out
 
 
 def _numbers(pairs: Sequence[tuple[int, int] | None]) -> set[int]:

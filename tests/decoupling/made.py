@@ -90,7 +90,15 @@ def plan(name: str) -> Any:
     last = FeatureSet(features)
     numbers = [v if v is not None else 0 for v in values]
     assert len(reference_values(last, numbers)) == len(numbers)
-    return decouple(last, numbers)
+    path = "narrow" if name == "one root" else "auto"  # to the same samples; roots that are met exactly divide by zero
+    return decouple(last, numbers, path=path)
+
+
+def exactly(numbers: list[Any]) -> tuple[Fraction, ...]:
+    """The middles of enclosures, rationals as they are."""
+    ends = [v if isinstance(v, (int, Fraction)) else v.mid._mpi_[0] for v in numbers]
+    return tuple(Fraction(v) if isinstance(v, (int, Fraction)) else
+                 (-1) ** v[0] * Fraction(int(v[1])) * Fraction(2) ** v[2] for v in ends)
 
 
 @cache

@@ -23,14 +23,13 @@ from sympy import Expr, Float, Integer, Rational, S, sqrt
 
 from symdecouple.calculus.audit import jet_check
 from symdecouple.calculus.certificates import Claim
+from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.jets import Point
 from symdecouple.calculus.subject import Size, Subject
 from symdecouple.calculus.witness import glance
-from symdecouple.decoupling.verdicts.implicit import Column, ModifiedPoint
+from symdecouple.decoupling.verdicts.at_references import modified_fields, sample_at
 from symdecouple.errors import InvalidInput, SymdecoupleError, UnsupportedExpression
-from symdecouple.flows.generators import generators
-from symdecouple.flows.separable import flow
-from symdecouple.flows.steps import TIME, Step, composed, make_steps
+from symdecouple.flows.steps import Step, composed
 from symdecouple.language.budget import Budget
 from symdecouple.language.canonical import canonical, close, decompose
 from symdecouple.language.feature import Feature
@@ -123,19 +122,28 @@ class ModifiedSubject(Subject):
         """Nothing: the identities that frames prove would be about the features as declared."""
         raise UnsupportedExpression("gradients of modified features are known at samples only, by jets")
 
-    def fields_at(self, numbers: Iterable[int], point: Point, steps: Sequence[Step] | None = None) -> dict[int, Column]:
-        """Return N grad of modified features and its Jacobian at a point.
+    @property
+    def held(self) -> tuple[Feature, ...]:
+        """The features before the last level, which are at their references there."""
+        return self.items[: len(self.values)]
 
-        Without steps they are made anew, and roots differentiated by the other route: that verifies what was found.
-        """
-        at = ModifiedPoint(point, self.steps() if steps is None else steps, self.values, self.sample, steps is None)
-        return {k: at.column(self.items[k - 1], self.starts[k - 1]) for k in numbers}
+    def fields_at(self, numbers: Iterable[int], point: Point) -> dict[int, Any]:
+        """Return the fields of the modified features, at a sample at or beside the point."""
+        return modified_fields(self.items, self.starts, sample_at(self.held, self.values, point, self.sample))
 
-    def steps(self) -> list[Step]:
-        """Return the steps to the levels, made anew from the features."""
-        features = list(self.items)[: len(self.values)]
-        flows = [flow(u, time=TIME, sample=self.sample).expr for u in generators(features).fields] if features else []
-        return make_steps(features, flows, list(self.values), self.sample)
+    @property
+    def has_levels(self) -> bool:
+        """True iff each feature is taken where its group begins, and the references are those before the last group."""
+        began = (0, *self.starts)
+        return (len(self.starts) == len(self) and len(self.values) == began[-1]
+                and all(start in (k, began[k]) for k, start in enumerate(self.starts)))
+
+    def checks(self, clock: Budget) -> Iterable[Check]:
+        """Check that there are levels, and leaves of the features before each along which samples come there."""
+        yield Check("levels", self.has_levels, f"{self.starts}")
+        for level in sorted(set(self.starts) - {0, 1}):  # one gradient has leaves
+            found = check_frobenius(first_features(FeatureSet(self.items), level), budget=clock.remaining)
+            yield Check(f"features 1 to {level} are involutive", found.status is Status.PROVED, found.status.name)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the subject as JSON-ready data."""
@@ -146,11 +154,11 @@ class ModifiedSubject(Subject):
         """Read what `to_dict` wrote."""
         plain, began = Subject.from_dict(data), tuple(map(int, data["starts"]))
         values = tuple(map(plain.read, data["values"]))
-        if (plain.coordinates or len(began) != len(plain) or not all(isinstance(f, Feature) for f in plain.items)
-                or any(not 0 <= start <= k for k, start in enumerate(began)) or list(began) != sorted(began)
-                or len(values) != began[-1] or not all(v.is_number for v in values)):
+        found = cls(plain.items, began, values)
+        if (plain.coordinates or not all(isinstance(f, Feature) for f in plain.items) or not found.has_levels
+                or not all(v.is_number for v in values)):
             raise InvalidInput(f"levels {began} with references {values} do not fit {len(plain)} features of averages")
-        return cls(plain.items, began, values)
+        return found
 
 
 def affine_covariance(features: FeatureSet) -> AffineCovariance | None:
