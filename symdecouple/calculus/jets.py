@@ -114,6 +114,7 @@ class Point:
             raise InvalidInput(f"{self.size} samples are no grid of shape {self.shape}")
         self._one = world.number(Fraction(1))
         self._jets = [Jet(world.number(v), {n: self._one}) for n, v in enumerate(sample)]
+        self.parameters = parameters
         self._constants = {s: Jet(world.number(v)) for s, v in parameters.items()}
         self._constants |= dict(zip(coordinates, self._jets, strict=False))
         self._means: dict[Expr, Jet] = {}

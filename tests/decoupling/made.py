@@ -38,6 +38,7 @@ SETS: dict[str, tuple[list[Any], list[Any]]] = {
     "circle": ([Group(Mean(x), Mean(sin(x)), Mean(cos(x))), Mean(sin(2 * x))], [0, 0, exp(-FIFTH), None]),
     "powers": ([Mean(x**2), Mean(x**5)], [1, FIFTH]),
     "powers and mean": ([Mean(x**2), Mean(x**5), Mean(x)], [1, FIFTH, None]),
+    "third first": ([Mean(x**3), Mean(x**2)], [0, None]),
     "one root": ([Mean(x**2 + x**4), Mean(x)], [4, None]),
 }
 

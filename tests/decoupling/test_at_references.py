@@ -13,12 +13,13 @@ from sympy import Expr, Rational, S, besselj, exp, sqrt
 
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
 from symdecouple.calculus.jets import Point
-from symdecouple.decoupling.verdicts.at_references import ModifiedField, modified_fields, sample_at
+from symdecouple.decoupling.verdicts.at_references import ModifiedField, check_motion, modified_fields, sample_at
 from symdecouple.decoupling.verdicts.modified import ModifiedSubject
 from symdecouple.decoupling.verdicts.refutation import _brought
 from symdecouple.errors import BudgetExceeded, UnsupportedExpression
 from symdecouple.families.bank import FilterBank
 from symdecouple.families.quadratic import recognize_quadratic, second_order_moments
+from symdecouple.flows.steps import TIME
 from symdecouple.language.budget import Budget
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
@@ -87,6 +88,51 @@ def test_gradients_and_brackets_are_those_of_the_plan(name: str, sample: list[Fr
         expected = hessians[j] @ span[i] - hessians[i] @ span[j]
         found = middles(fields[i + 1].bracket(fields[j + 1]))
         assert np.abs(outside(found - expected, span)).max() < 1e-12 * (1 + np.abs(expected).max())
+
+
+BACK = Fraction(1, 8)
+
+
+@pytest.mark.parametrize(("name", "motion"), [
+    ("third first", lambda v: v / (1 - v / 8)), ("four moments", lambda v: v + Fraction(1, 8)),
+    pytest.param("powers and mean", lambda v: v * mpmath.exp(mpmath.mpf(1) / 8), marks=pytest.mark.slow)])
+def test_fields_of_samples_that_are_moved_back_are_those_of_the_plan(name: str, motion: Any) -> None:
+    """Fields are over the slopes of the way there: those of x/(1 - t x), x + t and x exp(t) at the time 1/8."""
+    subject = subject_of(name)
+    near = beside(subject, SMALL)
+    point = Point(exactly([jet.value for jet in near.jets]), {TIME: BACK}, near.world)
+    fields, numbers = subject.fields_at(range(1, len(subject) + 1), point), exactly(at(subject, point))
+    with mpmath.workdps(40):
+        given = [mpmath.mpf(v.numerator) / v.denominator for v in numbers]
+        moved = [motion(v) for v in given]
+        slopes = np.array([float(mpmath.diff(motion, v)) for v in given])
+    exact = tuple(Fraction(str(mpmath.nstr(v, 45))) for v in moved)
+    gradients, hessians = differenced(name, exact)
+    span = [middles(field.vector) / slopes for field in fields.values()]
+    for vector, gradient in zip(span, gradients, strict=True):
+        assert vector == pytest.approx(np.array(gradient, dtype=float), rel=1e-9, abs=1e-9)
+    hessians = [np.array(h.tolist(), dtype=float) for h in hessians]
+    for i, j in combinations(range(len(span)), 2):
+        expected = hessians[j] @ span[i] - hessians[i] @ span[j]
+        bracket = middles(fields[i + 1].bracket(fields[j + 1])) / slopes
+        assert np.abs(outside(bracket - expected, span)).max() < 1e-9 * (1 + np.abs(expected).max())
+
+
+def test_motions_beyond_a_pole_or_out_of_the_domain_are_none() -> None:
+    """x/(1 - t x) has a pole at x = 1/t; at -x it has none, however long it takes. u + t stays in (0, 1) or not."""
+    u, t = Sample("u", (0, 1)), TIME
+    for sample, motion, values, time, exists in [
+            (x, x / (1 - t * x), (1, 7), Fraction(1, 8), True), (x, x / (1 - t * x), (1, 9), Fraction(1, 8), False),
+            (x, x / (1 - t * x), (1, 8), Fraction(1, 8), False), (x, x / (1 - t * x), (-1, -9), Fraction(9), True),
+            (u, u + t, (Fraction(1, 4), Fraction(1, 2)), Fraction(1, 4), True),
+            (u, u + t, (Fraction(1, 4), Fraction(1, 2)), Fraction(1, 2), False)]:
+        for digits in (None, 30):
+            found = sample_at([], [], Point(list(map(Fraction, values)), {}, World(digits)), sample)
+            if exists:
+                check_motion(motion, time, found, sample)
+            else:
+                with pytest.raises(OutsideDomain):
+                    check_motion(motion, time, found, sample)
 
 
 def test_exact_fields_where_the_sample_is_at_its_references() -> None:

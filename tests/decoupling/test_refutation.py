@@ -6,6 +6,7 @@ import dataclasses
 import json
 from fractions import Fraction
 from functools import cache
+from math import prod
 from typing import Any
 
 import mpmath
@@ -194,6 +195,30 @@ def test_levels_that_are_those_of_no_groups_are_refused(starts: tuple[int, ...])
         assert [check.name for check in changed(certificate, subject=wrong).audit()] == ["levels"]
     with pytest.raises(InvalidInput, match="levels"):
         ModifiedSubject.from_dict(wrong.to_dict())
+
+
+def test_a_first_feature_that_is_special_at_its_reference() -> None:
+    """Where Mean(x^3) = 0 the bracket with the second moment behind it is a multiple of 24 x^2, and so in the span."""
+    given = made("third first")
+    verdict: Any = decide_modified(given.subject(2), given.steps)
+    certificate, witness = verdict.certificate, verdict.witness
+    assert verdict.status is Status.REFUTED and certificate.verify() and witness.parameters == (("t", Fraction(1, 8)),)
+    assert verdict_from_json(verdict.to_json()).certificate == certificate
+    expected = differenced_minor("third first", (moved := _moved_back(certificate)), (1, 2), (1, 2), witness.rows)
+    middle = float((witness.minor.low + witness.minor.high) / 2)
+    slopes = [(1 + v / 8) ** -2 for v in moved]  # of the way there, x/(1 + x/8)
+    assert float(expected) == pytest.approx(middle * float(prod(slopes[r - 1] for r in witness.rows)), rel=1e-9)
+    for parameters in ((), (("t", Fraction(1, 9)),), (("s", Fraction(1, 8)),), (("t", Fraction(10**6)),),
+                       (("t", Fraction(-1, 8)),)):
+        assert not changed(certificate, witness=changed(witness, parameters=parameters)).verify()
+
+
+def _moved_back(certificate: Any) -> tuple[Fraction, ...]:
+    """The sample that x/(1 - x/8) makes of the one at the references."""
+    witness, subject = certificate.witness, certificate.subject
+    point = Point(witness.sample, {}, World(witness.digits))
+    numbers = exactly(sample_at(subject.held, subject.values, point, x).everywhere(x))
+    return tuple(v / (1 - v / 8) for v in numbers)
 
 
 def test_features_in_a_group_have_the_same_bracket() -> None:

@@ -18,24 +18,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sympy import Expr, oo
 
-from symdecouple.calculus.elementary import Irrational, OutsideDomain
+from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
 from symdecouple.calculus.jets import Point
 from symdecouple.calculus.sample_values import ValuesAt
 from symdecouple.calculus.span import independent_rows, upper_bound
+from symdecouple.flows.steps import TIME, composed
 from symdecouple.language.feature import Feature
 from symdecouple.language.sample import Sample
 
-__all__ = ["ModifiedField", "modified_fields", "sample_at"]
+__all__ = ["ModifiedField", "check_motion", "modified_fields", "sample_at"]
 
 Array = NDArray[Any]
 
+DIGITS = 30  # of the enclosure of a motion of rational numbers
 ROUNDS = 8  # of Newton's method: it doubles the digits, of which a start has six
 
 
@@ -51,34 +52,51 @@ class ModifiedField(NamedTuple):
         return self.among(self.number - 1, other.number - 1)
 
 
-def modified_fields(features: Sequence[Feature], starts: Sequence[int], at: ValuesAt) -> dict[int, ModifiedField]:
-    """Return the fields of features, counted from 1, each taken at a level, at a sample that is at all of these."""
-    size, basis = at.size, list[Array]()
+def modified_fields(features: Sequence[Feature], starts: Sequence[int], at: ValuesAt, back: Expr | None = None
+                    ) -> dict[int, ModifiedField]:
+    """Return the fields of features, counted from 1, each taken at a level, at a sample that is at all of these.
 
-    def apart(k: int, level: int) -> Array:
-        """Return gradient k, and behind it 1 in its own place, less its parts along the first of the basis."""
-        own = _array([*at.field(features[k]), *(at.world.number(Fraction(n == k)) for n in range(len(features)))])
-        for e in basis[:level]:
-            square = e[:size] @ e[:size]
-            if at.world.is_zero(square):
-                raise OutsideDomain
-            own = own - e * ((own[:size] @ e[:size]) / square)
-        return own
+    With `back` the fields are those at the sample that this motion along the first generator leads to, each entry over
+    the derivative of the way back: features of the first group change there, and others are what they are.
+    """
+    size, basis, known, stretch = at.size, list[Array](), list(features), None
+    if back is not None:
+        sample = features[0].sample
+        known += [Feature(composed(f.expr, back, sample), allow_nonsmooth=f.allow_nonsmooth)
+                  for f, start in zip(features, starts, strict=True) if start == 0]
+        stretch = _array(at.everywhere(back.diff(sample) ** -2))
+
+    nothing = _array([at.world.number(Fraction(0))] * (size + len(known)))
+
+    def along(u: Array, level: int) -> Array:
+        """Return the part of a vector along the first of the basis, as a row."""
+        return sum((e * ((u @ e[:size]) / (e[:size] @ e[:size])) for e in basis[:level]), nothing)
+
+    def apart(n: int, level: int) -> Array:
+        """Return gradient n, and behind it 1 in its own place, less its part along the first of the basis."""
+        own = _array([*at.field(known[n]), *(at.world.number(Fraction(n == k)) for k in range(len(known)))])
+        return own - along(own[:size], level)
 
     for k in range(max(starts)):
         basis.append(apart(k, k))
-    rows = [apart(k, level) for k, level in enumerate(starts)]
+        if at.world.is_zero(basis[k][:size] @ basis[k][:size]):
+            raise OutsideDomain
+    rows = [apart(k if stretch is None or level else len(features) + k, level) for k, level in enumerate(starts)]
 
-    @cache
-    def turned(n: int, j: int) -> Array:
-        return _array(at.turned(features[n], list(rows[j][:size])))
+    def derivative(row: Array, u: Array) -> Array:
+        """Return the derivative along a vector of the combination of gradients behind a row."""
+        return sum((_array(at.turned(f, list(u))) * c for f, c in zip(known, row[size:], strict=True) if c != 0), u * 0)
 
-    def derivative(i: int, j: int) -> Array:
-        """Return (D w_i) v_j: w_i is the combination of gradients behind row i."""
-        return sum((turned(n, j) * rows[i][size + n] for n in range(starts[i])), turned(i, j))
+    def turned(i: int, j: int) -> Array:
+        """Return (D v_j) v_i."""
+        u = rows[i][:size] if stretch is None else rows[i][:size] * stretch
+        part = along(u, starts[j])
+        return derivative(rows[j], u - part[:size]) - derivative(part, rows[j][:size])
 
     def bracket(i: int, j: int) -> Array:
-        return -2 * derivative(i, j) if i < starts[j] else derivative(j, i) - derivative(i, j)
+        if stretch is None and i < starts[j]:
+            return -2 * derivative(rows[i], rows[j][:size])
+        return turned(i, j) - turned(j, i)
 
     return {k: ModifiedField(row[:size], bracket, k) for k, row in enumerate(rows, 1)}
 
@@ -136,10 +154,25 @@ def sample_at(held: Sequence[Feature], values: Sequence[Expr], point: Point, sam
     image = [c - s for c, s in zip(centre, step(gaps_at(moved(centre)), moved(box)), strict=True)]
     if not all(b.a <= i.a and i.b <= b.b for b, i in zip(box, image, strict=True)):
         raise Irrational
-    low, high = (None if abs(end) == oo else at.value(end) for end in sample.interval)
-    if any((low is not None and not i.a > low.b) or (high is not None and not i.b < high.a) for i in image):
-        raise OutsideDomain
+    _check_inside(image, at, sample)
     return moved(image)
+
+
+def check_motion(motion: Expr, time: Fraction, at: ValuesAt, sample: Sample) -> None:
+    """Show that a motion in `TIME` stays in the domain for all times from 0 on; `OutsideDomain` where it may not."""
+    world = World(DIGITS) if at.world.iv is None else at.world
+    numbers = [Fraction(v) if isinstance(v, int) else v for v in at.everywhere(sample)]
+    point = Point(numbers, {TIME: world.number(time) * world.iv.mpf([0, 1])}, world)
+    moved = [point.jet(motion, sample, n).value for n in range(len(numbers))]
+    if not all(v.delta.b < world.iv.inf for v in moved):
+        raise OutsideDomain
+    _check_inside(moved, ValuesAt(numbers, at.shape, world), sample)
+
+
+def _check_inside(values: Iterable[Any], at: ValuesAt, sample: Sample) -> None:
+    low, high = (None if abs(end) == oo else at.value(end) for end in sample.interval)
+    if any((low is not None and not v.a > low.b) or (high is not None and not v.b < high.a) for v in values):
+        raise OutsideDomain
 
 
 def _array(values: Iterable[Any]) -> Array:

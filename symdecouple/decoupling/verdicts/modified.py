@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any, ClassVar
 
-from sympy import Expr, Float, Integer, Rational, S, sqrt
+from sympy import Expr, Float, Integer, Rational, S, Symbol, sqrt
 
 from symdecouple.calculus.audit import jet_check
 from symdecouple.calculus.certificates import Claim
@@ -27,9 +27,11 @@ from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.jets import Point
 from symdecouple.calculus.subject import Size, Subject
 from symdecouple.calculus.witness import glance
-from symdecouple.decoupling.verdicts.at_references import modified_fields, sample_at
+from symdecouple.decoupling.verdicts.at_references import check_motion, modified_fields, sample_at
 from symdecouple.errors import InvalidInput, SymdecoupleError, UnsupportedExpression
-from symdecouple.flows.steps import Step, composed
+from symdecouple.flows.generators import generators
+from symdecouple.flows.separable import flow
+from symdecouple.flows.steps import TIME, Step, composed
 from symdecouple.language.budget import Budget
 from symdecouple.language.canonical import canonical, close, decompose
 from symdecouple.language.feature import Feature
@@ -83,6 +85,11 @@ def modified_features(features: FeatureSet, steps: Sequence[Step], count: int) -
     return FeatureSet(out)
 
 
+def first_flow(feature: Feature) -> Expr:
+    """Return the motion in `TIME` that changes the first feature and no modified one behind it."""
+    return flow(generators([feature]).fields[0], time=TIME, sample=feature.sample).expr
+
+
 def texts_of(features: Sequence[Any], began: Sequence[int]) -> tuple[str, ...]:
     """Return one line of text per modified feature."""
     return tuple(f"{f} at level {k}" if k else str(f) for f, k in zip(features, began, strict=False))
@@ -127,9 +134,19 @@ class ModifiedSubject(Subject):
         """The features before the last level, which are at their references there."""
         return self.items[: len(self.values)]
 
+    @property
+    def named(self) -> dict[str, Symbol]:
+        """The time for which a sample at its references is moved back along the first generator."""
+        return {TIME.name: TIME}
+
     def fields_at(self, numbers: Iterable[int], point: Point) -> dict[int, Any]:
-        """Return the fields of the modified features, at a sample at or beside the point."""
-        return modified_fields(self.items, self.starts, sample_at(self.held, self.values, point, self.sample))
+        """Return the fields of the modified features, at a sample at or beside the point, moved back from there."""
+        at = sample_at(self.held, self.values, point, self.sample)
+        if not self.held or TIME not in point.parameters:
+            return modified_fields(self.items, self.starts, at)
+        motion, time = first_flow(self.items[0]), point.parameters[TIME]
+        check_motion(motion, time, at, self.sample)
+        return modified_fields(self.items, self.starts, at, motion.xreplace({TIME: Rational(time)}))
 
     @property
     def has_levels(self) -> bool:

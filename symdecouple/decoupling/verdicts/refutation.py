@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import chain, combinations, islice
+from itertools import chain, combinations, islice, product
 from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
-from sympy import oo
+from sympy import Symbol, oo
 
 from symdecouple.calculus.certificates import Independence, NonInvolution
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
@@ -30,7 +30,7 @@ from symdecouple.calculus.witness import Witness, draws, independent_at
 from symdecouple.decoupling.verdicts.at_references import sample_at
 from symdecouple.decoupling.verdicts.modified import ModifiedSubject
 from symdecouple.errors import SymdecoupleError
-from symdecouple.flows.steps import Step
+from symdecouple.flows.steps import TIME, Step
 from symdecouple.language.budget import Budget
 from symdecouple.numeric.features.expressions import Compiled
 from symdecouple.verdict import Check, Status, Verdict
@@ -39,6 +39,8 @@ __all__ = ["READERS", "ModifiedIndependence", "ModifiedNonInvolution", "decide_m
 
 SEED = 20261  # any, but always the same
 TRIES = 3  # samples of a kind: what holds at one holds at almost all
+TIMES: tuple[dict[Symbol, Fraction], ...] = {}, {TIME: Fraction(1, 8)}
+"""For which a sample is moved back: a first feature may be special at its reference, as odd ones are at 0."""
 DIGITS = (30, 90)  # of enclosures
 LARGEST_SYMMETRIC = 9  # of the integers in symmetric samples: 126 choices of four or five
 ROUNDS = 100  # of the search for references
@@ -78,16 +80,17 @@ def decide_modified(subject: ModifiedSubject, steps: Sequence[Step], *, budget: 
 def _looks(subject: ModifiedSubject, steps: Sequence[Step]) -> Iterator[tuple[dict[int, Any], Point, list[Fraction]]]:
     """Yield the fields of the features at samples that reach all levels, and from which point these were found."""
     count = len(subject)  # frequencies outnumber the features, where there are filters
-    for size in sizes_beyond(subject, 2 * count + 1) if subject.is_filtered else (count + 1, count + 2):
+    sizes = sizes_beyond(subject, 2 * count + 1) if subject.is_filtered else (count + 1, count + 2)
+    for size, times in product(sizes, TIMES if steps else TIMES[:1]):
         grid = size if isinstance(size, tuple) else (size,)
         drawn = (sample for sample, _ in draws(subject, prod(grid), random.Random(SEED), TRIES))
         near = ((sample, DIGITS) for sample in (_brought(subject, each, grid) for each in drawn) if sample)
         exact = ((sample, (None, *DIGITS)) for sample in _rational_candidates(subject, steps, grid))
         for sample, tried in chain(islice(exact, TRIES), near):
             for digits in tried:
-                point = Point(sample, {}, World(digits), (), grid)
+                point = Point(sample, times, World(digits), (), grid)
                 try:
-                    yield subject.fields_at(range(1, len(subject) + 1), point), point, sample
+                    yield subject.fields_at(range(1, count + 1), point), point, sample
                 except Irrational:
                     continue
                 except OutsideDomain:
@@ -131,7 +134,8 @@ def _brought(subject: ModifiedSubject, drawn: Sequence[Fraction], grid: Grid) ->
 def _witness(fields: Mapping[int, Any], pair: tuple[int, int] | None, point: Point, sample: Sequence[Fraction]
              ) -> Witness | None:
     seen = independent_at(fields, tuple(fields), pair, point)
-    return None if seen is None else Witness(tuple(sample), (), tuple(fields), pair, *seen, point.world.digits,
+    times = tuple((symbol.name, value) for symbol, value in point.parameters.items())
+    return None if seen is None else Witness(tuple(sample), times, tuple(fields), pair, *seen, point.world.digits,
                                              grid=point.shape if len(point.shape) > 1 else ())
 
 
