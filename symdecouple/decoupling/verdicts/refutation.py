@@ -2,8 +2,11 @@ r"""C2 of modified sets that have no formulas: refuted at a sample, by a minor t
 
 Gradients and brackets of the modified features are known at samples that are at their references (`at_references`):
 exactly where all is rational, else enclosed. The (M+1)-minor of the gradients and one bracket then shows that the span
-is not involutive for samples of that size; one bracket in the span of them shows nothing. Where the first features are
-involutive all paths lead along the same leaf, in the frequency domain too. So `verify` proves these involutive anew.
+is not involutive for samples of that size. All of this is a calculus of averages: the same sample repeated m times
+refutes for m N, unless filters occur. Nothing is proved involutive here.
+
+Where the features before a level are involutive all paths to it lead along the same leaf, in the frequency domain too;
+`verify` proves these involutive anew.
 """
 
 from __future__ import annotations
@@ -165,6 +168,11 @@ class ModifiedNonInvolution(NonInvolution):
     def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
         yield from self.subject.checks(clock)
         yield from NonInvolution._checks(self, rng, clock)
+
+    def summary(self) -> tuple[str, ...]:
+        moved = ", moved back for t" * bool(self.witness.parameters)
+        beside = [] if self.witness.digits is None else [f"at the sample beside x that is at its references{moved}"]
+        return (*NonInvolution.summary(self), *beside)
 
 
 def _read_size(data: Any) -> Any:
