@@ -119,6 +119,20 @@ class Point:
         self._constants |= dict(zip(coordinates, self._jets, strict=False))
         self._means: dict[Expr, Jet] = {}
 
+    def moved(self, jets: Sequence[Jet], constants: Mapping[Symbol, Jet] | None = None) -> Point:
+        """Return the point whose coordinates are given functions of the coordinates of this one.
+
+        Parameters
+        ----------
+        jets : sequence of Jet, (N,)
+        constants : mapping
+            Values of parameters, which may be functions of the coordinates too.
+        """
+        other = Point((), {}, self.world)
+        other.size, other._jets, other._constants = len(jets), list(jets), dict(constants or {})
+        other.shape = self.shape if len(jets) == self.size else (len(jets),)
+        return other
+
     @property
     def jets(self) -> tuple[Jet, ...]:
         """The coordinates as jets."""

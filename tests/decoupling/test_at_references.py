@@ -9,10 +9,10 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from sympy import Expr, Rational, S, besselj, exp, sqrt
+from sympy import Expr, Rational, S, Symbol, besselj, exp, sqrt
 
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
-from symdecouple.calculus.jets import Point
+from symdecouple.calculus.jets import Jet, Point
 from symdecouple.decoupling.verdicts.at_references import ModifiedField, check_motion, modified_fields, sample_at
 from symdecouple.decoupling.verdicts.modified import ModifiedSubject
 from symdecouple.decoupling.verdicts.refutation import _brought
@@ -272,3 +272,13 @@ def test_a_field_tells_its_number() -> None:
     subject = subject_of("four moments")
     fields = subject.fields_at((1, 2, 3, 4), Point(EXACT, {}, World()))
     assert [isinstance(f, ModifiedField) and f.number for f in fields.values()] == [1, 2, 3, 4]
+
+
+def test_constants_may_move_with_the_coordinates() -> None:
+    """Mean(c x^2) at (e^u, e^v) with c = u + 1, at u = v = 0: value 1, slopes 2 and 1, u u: 2 + 2, by hand."""
+    c = Symbol("c")
+    point = Point([Fraction(0), Fraction(0)], {}, World())
+    parameter = point.jet(x, x, 0) + Jet(Fraction(1))
+    jet = point.moved([point.jet(exp(x), x, n) for n in range(2)], {c: parameter}).jet(Mean(c * x**2))
+    assert jet.value == 1 and jet.grad == {0: 2, 1: 1}
+    assert jet.hess == {(0, 0): 4, (0, 1): 1, (1, 1): 2}
