@@ -235,6 +235,15 @@ def test_a_double_root_is_not_enclosed() -> None:
             sample_at([Feature(feature)], [S(0)], point, x)
 
 
+@pytest.mark.parametrize(("feature", "value"), [(Mean(exp(x)), -1), (Mean(exp(x)), 0), (Mean(x**2), -1),
+                                                (Mean(x + exp(-x)), Rational(9, 10))], ids=str)
+def test_values_that_are_not_taken_are_not_enclosed(feature: Expr, value: Any) -> None:
+    """An exponential has no root of exp(x) + 1 though its slope is never 0: only the interval step tells."""
+    for sample in ((0, 1), (-3, 2), (Fraction(1, 3), 4)):
+        with pytest.raises((OutsideDomain, Irrational)):
+            sample_at([Feature(feature)], [S(value)], Point(list(map(Fraction, sample)), {}, World(30)), x)
+
+
 def test_what_is_enclosed_stays_in_the_domain() -> None:
     """Mean(u) = 1/2 beside (1/4, 1/2): u in (0, 1) has 3/4 to be moved to; Mean(u) = 9/10 has nothing."""
     u = Sample("u", (0, 1))
