@@ -127,7 +127,7 @@ class ModifiedSubject(Subject):
     @property
     def framed(self) -> tuple[Any, ...]:
         """Nothing: the identities that frames prove would be about the features as declared."""
-        raise UnsupportedExpression("gradients of modified features are known at samples only, by jets")
+        raise UnsupportedExpression("gradients of modified features are known at samples only")
 
     @property
     def held(self) -> tuple[Feature, ...]:
