@@ -75,10 +75,9 @@ ORDER = {
     "decoupling": (  # the plan and what it is made of, and four rooms behind it
         "expectations reference attainable.reference motions.motion motions.orbit "
         "motions.joint_steps motions.nested_roots offsets routes.route routes.moments routes.energies "
-        "routes.precise_energies routes.narrow verdicts.implicit verdicts.modified "
-        "verdicts.spectral_minor verdicts.modified_energies verdicts.refutation "
-        "verdicts.decisions verdicts.scenario verdicts.closures inner_order choice attainable.levels "
-        "application dependence explanation precise progress counted "
+        "routes.precise_energies routes.narrow verdicts.at_references verdicts.modified "
+        "verdicts.refutation verdicts.decisions verdicts.scenario verdicts.closures inner_order choice "
+        "attainable.levels application dependence explanation precise progress counted "
         "running attainable.ranges "
         "report denormalizing carrying colour_channels lookup_table transfer_picture transferred transfer "
         "decoupled_names plan_picture plan_facts matching plan storage"

@@ -48,7 +48,6 @@ _THEOREMS = {
     "affine covariance": ("Theorem D", "once mean and variance are at their references, any smooth third feature does "
                           "not change with shift and scale any more, and is involutive with them"),
     "modified non-involution": ("Theorem D", f"{_ENDS} ends that"),
-    "modified energies": ("Theorem D", f"{_ENDS}, a spectrum, ends that"),
     "full span": ("no theorem", "as many independent gradients as samples span everything, brackets included"),
     "cells": ("Theorem O", "with kinks an answer holds on each cell of sign patterns, and on all samples where all "
               "cells agree"),

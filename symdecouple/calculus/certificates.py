@@ -43,7 +43,7 @@ __all__ = ["Claim", "Dependence", "FullSpan", "Independence", "Involution", "Non
 
 # Certificates about plans, critical points and constraints live with those: the readers are loaded for reading.
 _ELSEWHERE = {
-    "affine covariance": "decoupling.verdicts.modified", "modified energies": "decoupling.verdicts.modified_energies",
+    "affine covariance": "decoupling.verdicts.modified",
     **dict.fromkeys(("modified independence", "modified non-involution"), "decoupling.verdicts.refutation"),
     **dict.fromkeys(("closure", "everything", "holonomy"), "flows.holonomic"),
     "critical points": "analysis.critical.readers",

@@ -37,7 +37,7 @@ from symdecouple.language.feature import Feature
 from symdecouple.language.filtered import Filtered, Unit
 from symdecouple.language.mean import Mean
 
-__all__ = ["Jet", "Point", "bracket_at", "field_at", "gradient_at"]
+__all__ = ["Jet", "Point", "bracket_at", "field_at"]
 
 
 class Jet:
@@ -114,6 +114,7 @@ class Point:
             raise InvalidInput(f"{self.size} samples are no grid of shape {self.shape}")
         self._one = world.number(Fraction(1))
         self._jets = [Jet(world.number(v), {n: self._one}) for n, v in enumerate(sample)]
+        self.parameters = parameters
         self._constants = {s: Jet(world.number(v)) for s, v in parameters.items()}
         self._constants |= dict(zip(coordinates, self._jets, strict=False))
         self._means: dict[Expr, Jet] = {}
@@ -286,7 +287,11 @@ def field_at(item: Any, point: Point) -> tuple[list[Any], list[dict[int, Any]]]:
     """Return the components of a field (N grad f of a feature) and its Jacobian, row by row, at a point."""
     n = point.size
     if isinstance(item, Feature):
-        return gradient_at(point.jet(item.expr), point, 1 if item.coordinates else n)
+        jet, factor, zero = point.jet(item.expr), 1 if item.coordinates else n, point.world.number(Fraction(0))
+        rows: list[dict[int, Any]] = [{} for _ in range(n)]
+        for (i, j), v in jet.hess.items():
+            rows[i][j] = rows[j][i] = v * factor
+        return [jet.grad.get(k, zero) * factor for k in range(n)], rows
     field: VectorField = item
     if field.coordinates:
         jets = [point.jet(c) for c in field.components]
@@ -295,15 +300,6 @@ def field_at(item: Any, point: Point) -> tuple[list[Any], list[dict[int, Any]]]:
     if any(jet.value is None for jet in jets):
         raise Irrational
     return [jet.value for jet in jets], [jet.grad for jet in jets]
-
-
-def gradient_at(jet: Jet, point: Point, factor: int) -> tuple[list[Any], list[dict[int, Any]]]:
-    """Return a multiple of the gradient of a function of the coordinates, and its Jacobian, row by row."""
-    zero = point.world.number(Fraction(0))
-    rows: list[dict[int, Any]] = [{} for _ in range(point.size)]
-    for (i, j), v in jet.hess.items():
-        rows[i][j] = rows[j][i] = v * factor
-    return [jet.grad.get(k, zero) * factor for k in range(point.size)], rows
 
 
 def bracket_at(u: tuple[list[Any], list[dict[int, Any]]], v: tuple[list[Any], list[dict[int, Any]]],

@@ -157,7 +157,14 @@ class ValuesAt:
             at._values = {mean: self.value(mean) for mean in expr.atoms(Mean)}
             found = iter(at.everywhere(expr))
             return [next(found) if asked else self._number(Fraction(0)) for asked in where]
-        value = self.value(expr)
+        return self._spread(self.value(expr))
+
+    def turned(self, feature: Feature, direction: Sequence[Any]) -> list[Any]:
+        """Return the derivative of the gradient field of averages along a direction, in numbers of the world."""
+        self._direction, self._slopes = self._array(direction), {}
+        return self._spread(self.slope(feature.gradient.expr))
+
+    def _spread(self, value: Any) -> list[Any]:
         return list(value.flat) if isinstance(value, np.ndarray) else [value] * self.size
 
     def along(self, feature: Feature, direction: Sequence[int]) -> Any:

@@ -127,6 +127,11 @@ class Subject:
         return tuple(sorted((p for p in self.parameters if isinstance(p, Symbol)), key=str))
 
     @property
+    def named(self) -> dict[str, Symbol]:
+        """What the parameters of a witness are, by name."""
+        return {s.name: s for s in self.symbols}
+
+    @property
     def functions(self) -> tuple[UndefinedFunction, ...]:
         """The undefined functions."""
         return tuple(sorted((p for p in self.parameters if isinstance(p, UndefinedFunction)), key=str))

@@ -94,7 +94,7 @@ class Witness(Shown):
     def recomputed(self, subject: Subject, world: World | None = None) -> Minor:
         """Evaluate the minor anew, by jets; in a world of so many digits, if one with a clock is given."""
         subject = bound_to_kernels(subject, self.kernels)
-        names = {s.name: s for s in subject.symbols}
+        names = subject.named
         world = World(self.digits) if world is None else world
         values = {names[name]: value for name, value in self.parameters}
         columns = columns_at(subject, self.columns, self.pair, self.sample, values, world, self.grid)
@@ -102,7 +102,7 @@ class Witness(Shown):
 
     def columns_anew(self, subject: Subject) -> list[list[Any]]:
         """Return the columns at the sample, enclosed with many digits, where they may be nearly dependent."""
-        bound, names = bound_to_kernels(subject, self.kernels), {s.name: s for s in subject.symbols}
+        bound, names = bound_to_kernels(subject, self.kernels), subject.named
         values = {names[name]: value for name, value in self.parameters}
         return columns_at(bound, self.columns, self.pair, self.sample, values, World(DIGITS[-1]), self.grid)
 
@@ -219,7 +219,10 @@ def independent_at(fields: Mapping[int, Any], columns: Sequence[int], pair: tupl
 def _vectors(fields: Mapping[int, Any], columns: Sequence[int], pair: tuple[int, int] | None,
              point: Point) -> list[list[Any]]:
     out = [fields[k][0] for k in columns]
-    return [*out, bracket_at(fields[pair[0]], fields[pair[1]], point)] if pair else out
+    if pair:
+        u, v = fields[pair[0]], fields[pair[1]]
+        out.append(u.bracket(v) if hasattr(u, "bracket") else bracket_at(u, v, point))
+    return out
 
 
 def _numbers(pairs: Sequence[tuple[int, int] | None]) -> set[int]:

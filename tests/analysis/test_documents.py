@@ -61,8 +61,8 @@ VERDICTS: dict[str, tuple[Callable[[], Verdict], tuple[str, ...]]] = {
     "filters": (lambda: check_frobenius(second_order_moments(sd.FilterBank([[1, 2, 1], [1, 0, -1]]))), ("Theorem E",)),
     "affine covariance": (lambda: plan().verdicts.modified[3], ("modified features", "2*Mean(x)**3/(")),
     "modified": (lambda: plan().verdicts.modified[4], (
-        "modified features", "references, 0, 1, 0:", r"1 & 2 & -\tfrac{9}{8} & -\tfrac{9}{5} & \tfrac{27}{10} \\",
-        "The determinant is $-486$")),
+        "modified features", "references, 0, 1, 0:", r"1 & 1 & -\tfrac{9}{4} & -\tfrac{18}{5} & \tfrac{108}{5} \\",
+        "up to a combination of these", "The determinant is $-7776$")),
     "holonomic": (lambda: sd.holonomic(Matrix([[1, 0, -r]]), None, (q, r, s)), ("span the kernel of", "Theorem M")),
     "critical points": (lambda: points().complete, ("no other critical points", "Theorem I")),
     "global": (lambda: points().b1, ("are all global",)),

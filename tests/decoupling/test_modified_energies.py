@@ -1,4 +1,4 @@
-"""C2 of modified energies: refuted in the spectrum, and the lemma behind it against differences of gradients."""
+"""C2 of modified energies: refuted at a sample, and the lemma on spectra against differences of gradients."""
 
 from dataclasses import replace
 from functools import cache
@@ -10,7 +10,7 @@ from sympy import S
 
 from symdecouple import FeatureSet, Filter, FilterBank, Group, Mean, Plan, decouple, variance, verdict_from_json, x
 from symdecouple.decoupling.verdicts.modified import ModifiedSubject
-from symdecouple.decoupling.verdicts.modified_energies import ModifiedEnergies, decide_energies
+from symdecouple.decoupling.verdicts.refutation import ModifiedNonInvolution, decide_modified
 from symdecouple.families import autocorrelation, second_order_moments, tils
 from symdecouple.verdict import Status
 
@@ -99,31 +99,46 @@ def test_inside_a_group_no_level_lies_between() -> None:
 
 
 @cache
-def certificate() -> ModifiedEnergies:
+def certificate() -> ModifiedNonInvolution:
     return decouple(second_order_moments(BANK)).verdicts.modified[3].certificate
 
 
 @pytest.mark.parametrize("changed", [
-    {"pair": (2, 2)}, {"pair": (1, 4)}, {"rows": (0, 0, 1, 2)}, {"rows": (0, 1, 2)}, {"rows": (0, 1, 2, -1)},
-    {"pivots": (0, 0)}, {"pivots": (1,)}, {"pivots": (0, -1)}, {"grid": (11,)},
-], ids=["no pair", "no feature", "a row twice", "too few rows", "a row from the end", "a pivot twice", "too few pivots",
-        "a pivot from the end", "another size"])
+    {"pair": (2, 2)}, {"pair": (1, 4)}, {"pair": (2, 1)}, {"n_samples": 11}, {"n_samples": None, "n0": 9},
+    {"rows": (1, 1, 2, 3)}, {"rows": (1, 2, 3)}, {"rows": (1, 2, 3, 10)}, {"columns": (1, 2)}, {"grid": (3, 3)},
+    {"digits": None},
+], ids=["no pair", "no feature", "turned", "another size", "every size", "a row twice", "too few rows", "no row",
+        "too few columns", "a grid", "no sample that is rational"])
 def test_forgeries_do_not_verify(changed: dict) -> None:
-    assert certificate().verify()
-    assert not replace(certificate(), **changed).verify()
-
-
-def test_a_spectrum_that_cannot_hold_the_references_does_not_verify() -> None:
     good = certificate()
-    assert not replace(good, spectrum=tuple(100 * p + 1 for p in good.spectrum)).verify()
+    assert good.verify()
+    own = {key: value for key, value in changed.items() if key in ("pair", "n_samples", "n0")}
+    rest = changed if not own else {"pair": changed["pair"]} if "pair" in changed else {}
+    assert not replace(good, **own, witness=replace(good.witness, **rest)).verify()
+
+
+def test_a_sample_that_cannot_hold_the_references_does_not_verify() -> None:
+    good = certificate()
+    far = tuple(100 * v + 1 for v in good.witness.sample)
+    assert not replace(good, witness=replace(good.witness, sample=far)).verify()
+    for values in ((S(3), S(200)), (S(3), S(0)), (S(-3), S(2))):
+        assert not replace(good, subject=replace(good.subject, values=values)).verify()
 
 
 def test_a_pair_that_stays_in_the_span_does_not_verify() -> None:
     features = FeatureSet([Mean(x**2), *list(second_order_moments(BANK))[:2]])
-    subject = ModifiedSubject.first(features, 3, [S(1), S(3), S(2)])
-    found = decide_energies(subject).certificate
+    found = decide_modified(ModifiedSubject.first(features, 3, [S(1), S(3), S(2)]), ()).certificate
     assert found.pair == (2, 3) and found.verify()
-    assert not replace(found, pair=(1, 2)).verify() and not replace(found, pair=(1, 3)).verify()
+    for pair in ((1, 2), (1, 3)):
+        assert not replace(found, pair=pair, witness=replace(found.witness, pair=pair)).verify()
+
+
+@pytest.mark.slow
+def test_nine_bands_fail_on_a_grid_that_tells_them_apart() -> None:
+    """On 5 x 5 samples nine energies span all symmetric circular operators, and no bracket leaves that."""
+    found = decouple(second_order_moments(tils())).verdicts.modified[9]
+    assert found.status is Status.REFUTED and found.certificate.n_samples == (6, 6)
+    assert found.certificate.verify(60)
 
 
 def test_frequency_responses_have_no_exact_weights() -> None:

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace as changed
 from fractions import Fraction
 from functools import cache
+from math import prod
 from typing import Any
 
 import mpmath
@@ -28,12 +29,15 @@ from symdecouple import (
 from symdecouple.analysis import critical_points
 from symdecouple.calculus.certificates import Dependence
 from symdecouple.calculus.claims import Claim
+from symdecouple.calculus.elementary import World
+from symdecouple.calculus.jets import Point
 from symdecouple.calculus.subject import Subject
 from symdecouple.calculus.witness import Minor
+from symdecouple.decoupling.verdicts.at_references import sample_at
 from symdecouple.decoupling.verdicts.modified import ModifiedSubject
 from symdecouple.decoupling.verdicts.refutation import ModifiedIndependence, ModifiedNonInvolution, decide_modified
 from symdecouple.verdict import Certificate, Status, Verdict
-from tests.decoupling.made import M, differenced_minor, made, made_of
+from tests.decoupling.made import M, differenced_minor, exactly, made, made_of
 
 REFUTED = {"four moments": (4, (3, 4), 5), "skewed": (4, (3, 4), 5), "exponentials": (3, (2, 3), 4),
            "powers and mean": (3, (2, 3), 4), "one root": (2, (1, 2), 3)}
@@ -64,25 +68,27 @@ def test_the_bracket_leaves_the_span(name: str) -> None:
                                   "one root"])
 def test_the_minor_is_that_of_differences_of_the_plan(name: str) -> None:
     count, pair, _ = REFUTED[name]
-    witness = decided(name, count).witness
-    expected = differenced_minor(name, witness.sample, range(1, count + 1), pair, witness.rows)
+    witness, subject = decided(name, count).witness, made(name).subject(count)
+    point = Point(witness.sample, {}, World(witness.digits))
+    sample = exactly(sample_at(subject.held, subject.values, point, x).everywhere(x))
+    expected = differenced_minor(name, sample, range(1, count + 1), pair, witness.rows)
     middle = (witness.minor.low + witness.minor.high) / 2
     assert abs(expected - mpmath.mpf(middle.numerator) / middle.denominator) < 1e-9 * abs(expected)
     assert witness.minor.excludes_zero()
 
 
 def test_the_orthokurtosis_is_refuted_exactly() -> None:
-    """The witness of four moments is rational: skewness zero, deviation 2, and so is the minor."""
+    """The witness of four moments is rational: skewness zero, deviation 1, and so is the minor."""
     witness = decided("four moments", 4).witness
     sample = sorted(witness.sample)
     assert witness.digits is None and witness.minor.low == witness.minor.high
-    assert sum(sample) == 0 and sum(v**3 for v in sample) == 0 and sum(v**2 for v in sample) == 4 * len(sample)
+    assert sum(sample) == 0 and sum(v**3 for v in sample) == 0 and sum(v**2 for v in sample) == len(sample)
 
 
 def test_levels_are_rational_at_the_first_samples_where_the_last_feature_is_not() -> None:
     given = made_of([*M[1:4], Mean(log(cosh(x)))], [0, 1, 0, None])
     witness = decide_modified(given.subject(4), given.steps).witness
-    assert sorted(witness.sample) == [-3, -1, 0, 1, 3] and witness.digits == 30  # deviation 2, skewness 0
+    assert [2 * v for v in sorted(witness.sample)] == [-3, -1, 0, 1, 3] and witness.digits == 30  # skewness 0
 
 
 def test_nothing_is_refuted_where_the_set_is_involutive() -> None:
@@ -182,13 +188,81 @@ def test_claims_about_features_as_declared_say_nothing_of_levels() -> None:
         assert not changed(claim, subject=about).verify(), name
 
 
-def test_formulas_that_do_not_impose_the_references_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_leaves_there_is_no_level() -> None:
+    """Mean, second and fourth moment are not involutive: no motion in their span keeps all three at a level 3."""
+    subject = ModifiedSubject(tuple(Feature(M[k]) for k in (1, 2, 4, 3)), (0, 1, 2, 3),
+                              (Integer(0), Integer(1), Rational(3, 2)))
+    verdict = decide_modified(subject, ())
+    assert verdict.independence is not None and verdict.independence.certificate is not None
+    certificates: list[Any] = [verdict.certificate, verdict.independence.certificate]
+    for certificate in filter(None, certificates):
+        failed = [check for check in certificate.audit() if not check.passed]
+        assert failed and failed[0].name == "features 1 to 3 are involutive" and not certificate.verify()
+
+
+@pytest.mark.parametrize("name", ["four moments", "powers and mean"])
+def test_a_sample_beside_other_references_does_not_verify(name: str) -> None:
+    """The same gradients at a sample that is not at the references, or at others, are those of no modified feature."""
+    certificate: Any = decided(name, REFUTED[name][0]).certificate
+    witness, subject = certificate.witness, certificate.subject
+    scaled = changed(witness, sample=tuple(2 * v for v in witness.sample))
+    for wrong in (scaled, changed(scaled, digits=None), changed(scaled, digits=30), changed(scaled, digits=5)):
+        failed = [check for check in changed(certificate, witness=wrong).audit() if not check.passed]
+        assert failed and "minor" in failed[0].name
+    assert not changed(certificate, subject=changed(subject, values=tuple(v + 1 for v in subject.values))).verify()
+    assert not changed(certificate, witness=changed(witness, digits=2)).verify()
+
+
+@pytest.mark.parametrize("starts", [(0, 0, 1, 3), (0, 1, 0, 3), (0, 1, 2), (0, 1, 2, 2), (1, 1, 2, 3),
+                                    (0, 1, 2, 3, 3)], ids=str)
+def test_levels_that_are_those_of_no_groups_are_refused(starts: tuple[int, ...]) -> None:
+    verdict: Any = decided("four moments", 4)
+    wrong = changed(verdict.certificate.subject, starts=starts)
+    for certificate in (verdict.certificate, verdict.independence.certificate):
+        assert [check.name for check in changed(certificate, subject=wrong).audit()] == ["levels"]
+    with pytest.raises(InvalidInput, match="levels"):
+        ModifiedSubject.from_dict(wrong.to_dict())
+
+
+def test_a_first_feature_that_is_special_at_its_reference() -> None:
+    """Where Mean(x^3) = 0 the bracket with the second moment behind it is a multiple of 24 x^2, and so in the span."""
+    given = made("third first")
+    verdict: Any = decide_modified(given.subject(2), given.steps)
+    certificate, witness = verdict.certificate, verdict.witness
+    assert verdict.status is Status.REFUTED and certificate.verify() and witness.parameters == (("t", Fraction(1, 8)),)
+    assert verdict_from_json(verdict.to_json()).certificate == certificate
+    expected = differenced_minor("third first", (moved := _moved_back(certificate)), (1, 2), (1, 2), witness.rows)
+    middle = float((witness.minor.low + witness.minor.high) / 2)
+    slopes = [(1 + v / 8) ** -2 for v in moved]  # of the way there, x/(1 + x/8)
+    assert float(expected) == pytest.approx(middle * float(prod(slopes[r - 1] for r in witness.rows)), rel=1e-9)
+    for parameters in ((), (("t", Fraction(1, 9)),), (("s", Fraction(1, 8)),), (("t", Fraction(10**6)),),
+                       (("t", Fraction(-1, 8)),)):
+        assert not changed(certificate, witness=changed(witness, parameters=parameters)).verify()
+
+
+def _moved_back(certificate: Any) -> tuple[Fraction, ...]:
+    """The sample that x/(1 - x/8) makes of the one at the references."""
+    witness, subject = certificate.witness, certificate.subject
+    point = Point(witness.sample, {}, World(witness.digits))
+    numbers = exactly(sample_at(subject.held, subject.values, point, x).everywhere(x))
+    return tuple(v / (1 - v / 8) for v in numbers)
+
+
+def test_features_in_a_group_have_the_same_bracket() -> None:
+    """hat f_4 is the same where mean and second moment come together, and so is the span of the gradients."""
     certificate: Any = decided("four moments", 4).certificate
-    wrong = tuple(changed(s, formula=None if s.formula is None else 2 * s.formula)
-                  for s in made("four moments").steps)
-    monkeypatch.setattr(ModifiedSubject, "steps", lambda subject: wrong)
-    failed = [check for check in certificate.audit() if not check.passed]
-    assert failed and "OutsideDomain" in failed[0].detail
+    for starts in ((0, 0, 2, 3), (0, 1, 1, 3)):
+        assert changed(certificate, subject=changed(certificate.subject, starts=starts)).verify()
+
+
+def test_the_features_as_declared_refute_nothing() -> None:
+    """(x, x^3) fails C2, and hat S_2 of it holds: the bracket of the features as declared says nothing about it."""
+    features = [Feature(M[1]), Feature(M[3])]
+    declared: Any = check_frobenius(FeatureSet(features), n_samples=4).certificate
+    assert declared.verify()
+    subject = ModifiedSubject(tuple(features), (0, 1), (Integer(0),))
+    for n0 in (None, declared.n0):
+        assert not ModifiedNonInvolution(subject, declared.pair, declared.witness, n0, declared.n_samples).verify()
 
 
 # --- JSON -----------------------------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from symdecouple.calculus.kernels import bound_to_kernels
 from symdecouple.calculus.sample_claims import DependenceAt, IndependenceAt
 from symdecouple.calculus.subject import Subject, count
 from symdecouple.calculus.witness import Minor, Witness, columns_at
+from symdecouple.decoupling.verdicts.modified import ModifiedSubject
 from symdecouple.errors import SymdecoupleError
 from symdecouple.language.budget import Budget
 
@@ -86,7 +87,8 @@ def _non_involution(claim: NonInvolution) -> list[str]:
     bracket = _written_bracket(claim.subject, i, j) if claim.kind == NonInvolution.kind else None  # not modified
     if bracket is not None:
         told.append(display([rf"{{}}[v_{{{i}}}, v_{{{j}}}]", "=", *bracket]))
-    told += _minor(claim.subject, claim.witness, rf"$[v_{{{i}}}, v_{{{j}}}]$ as last column")
+    about = "" if claim.kind == NonInvolution.kind else ", up to a combination of these"
+    told += _minor(claim.subject, claim.witness, rf"$[v_{{{i}}}, v_{{{j}}}]$ as last column{about}")
     told.append("A combination of the other columns would make it zero: at this sample the bracket leaves the span.")
     return [*told, *_generic(claim)]
 
@@ -150,6 +152,10 @@ def _minor(subject: Subject, witness: Witness, last: str) -> list[str]:
     given += [words(str(kernel)) for kernel in witness.kernels]
     where = rf"$x = {vector(witness.sample)}${_grid(witness.grid)}" if not subject.coordinates else ", ".join(
         rf"${formula(s)} = {number(v)}$" for s, v in zip(subject.coordinates, witness.sample, strict=True))
+    if isinstance(subject, ModifiedSubject):
+        where = f"at the references{' beside' if witness.digits else ''} {where}"
+        given = [f"moved back along the first generator for the time {text}; columns are over the slopes of that motion"
+                 for text in given]
     names = ", ".join(f"v_{{{k}}}" for k in witness.columns)
     told = [f"Take the sample {where}{''.join(f', {text}' for text in given)}. On the rows "
             rf"${', '.join(map(str, witness.rows))}$ the columns ${names}${f', with {last}' if last else ''}, are"]
@@ -241,8 +247,7 @@ def _numbered_terms(weights: tuple[Fraction, ...]) -> list[str]:
 
 
 def _parameters(subject: Subject, witness: Witness) -> list[tuple[Any, Fraction]]:
-    names = {s.name: s for s in subject.symbols}
-    return [(names[name], value) for name, value in witness.parameters]
+    return [(subject.named[name], value) for name, value in witness.parameters]
 
 
 def _grid(shape: tuple[int, ...]) -> str:

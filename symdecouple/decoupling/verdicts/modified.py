@@ -19,18 +19,19 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any, ClassVar
 
-from sympy import Expr, Float, Integer, Rational, S, sqrt
+from sympy import Expr, Float, Integer, Rational, S, Symbol, sqrt
 
 from symdecouple.calculus.audit import jet_check
 from symdecouple.calculus.certificates import Claim
+from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.jets import Point
 from symdecouple.calculus.subject import Size, Subject
 from symdecouple.calculus.witness import glance
-from symdecouple.decoupling.verdicts.implicit import Column, ModifiedPoint
+from symdecouple.decoupling.verdicts.at_references import check_motion, modified_fields, sample_at
 from symdecouple.errors import InvalidInput, SymdecoupleError, UnsupportedExpression
 from symdecouple.flows.generators import generators
 from symdecouple.flows.separable import flow
-from symdecouple.flows.steps import TIME, Step, composed, make_steps
+from symdecouple.flows.steps import TIME, Step, composed
 from symdecouple.language.budget import Budget
 from symdecouple.language.canonical import canonical, close, decompose
 from symdecouple.language.feature import Feature
@@ -84,6 +85,11 @@ def modified_features(features: FeatureSet, steps: Sequence[Step], count: int) -
     return FeatureSet(out)
 
 
+def first_flow(feature: Feature) -> Expr:
+    """Return the motion in `TIME` that changes the first feature and no modified one behind it."""
+    return flow(generators([feature]).fields[0], time=TIME, sample=feature.sample).expr
+
+
 def texts_of(features: Sequence[Any], began: Sequence[int]) -> tuple[str, ...]:
     """Return one line of text per modified feature."""
     return tuple(f"{f} at level {k}" if k else str(f) for f, k in zip(features, began, strict=False))
@@ -121,21 +127,40 @@ class ModifiedSubject(Subject):
     @property
     def framed(self) -> tuple[Any, ...]:
         """Nothing: the identities that frames prove would be about the features as declared."""
-        raise UnsupportedExpression("gradients of modified features are known at samples only, by jets")
+        raise UnsupportedExpression("gradients of modified features are known at samples only")
 
-    def fields_at(self, numbers: Iterable[int], point: Point, steps: Sequence[Step] | None = None) -> dict[int, Column]:
-        """Return N grad of modified features and its Jacobian at a point.
+    @property
+    def held(self) -> tuple[Feature, ...]:
+        """The features before the last level, which are at their references there."""
+        return self.items[: len(self.values)]
 
-        Without steps they are made anew, and roots differentiated by the other route: that verifies what was found.
-        """
-        at = ModifiedPoint(point, self.steps() if steps is None else steps, self.values, self.sample, steps is None)
-        return {k: at.column(self.items[k - 1], self.starts[k - 1]) for k in numbers}
+    @property
+    def named(self) -> dict[str, Symbol]:
+        """The time for which a sample at its references is moved back along the first generator."""
+        return {TIME.name: TIME}
 
-    def steps(self) -> list[Step]:
-        """Return the steps to the levels, made anew from the features."""
-        features = list(self.items)[: len(self.values)]
-        flows = [flow(u, time=TIME, sample=self.sample).expr for u in generators(features).fields] if features else []
-        return make_steps(features, flows, list(self.values), self.sample)
+    def fields_at(self, numbers: Iterable[int], point: Point) -> dict[int, Any]:
+        """Return the fields of the modified features, at a sample at or beside the point, moved back from there."""
+        at = sample_at(self.held, self.values, point, self.sample)
+        if not self.held or TIME not in point.parameters:
+            return modified_fields(self.items, self.starts, at)
+        motion, time = first_flow(self.items[0]), point.parameters[TIME]
+        check_motion(motion, time, at, self.sample)
+        return modified_fields(self.items, self.starts, at, motion.xreplace({TIME: Rational(time)}))
+
+    @property
+    def has_levels(self) -> bool:
+        """True iff each feature is taken where its group begins, and the references are those before the last group."""
+        began = (0, *self.starts)
+        return (len(self.starts) == len(self) and len(self.values) == began[-1]
+                and all(start in (k, began[k]) for k, start in enumerate(self.starts)))
+
+    def checks(self, clock: Budget) -> Iterable[Check]:
+        """Check that there are levels, and leaves of the features before each along which samples come there."""
+        yield Check("levels", self.has_levels, f"{self.starts}")
+        for level in sorted(set(self.starts) - {0, 1}):  # one gradient has leaves
+            found = check_frobenius(first_features(FeatureSet(self.items), level), budget=clock.remaining)
+            yield Check(f"features 1 to {level} are involutive", found.status is Status.PROVED, found.status.name)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the subject as JSON-ready data."""
@@ -146,11 +171,11 @@ class ModifiedSubject(Subject):
         """Read what `to_dict` wrote."""
         plain, began = Subject.from_dict(data), tuple(map(int, data["starts"]))
         values = tuple(map(plain.read, data["values"]))
-        if (plain.coordinates or len(began) != len(plain) or not all(isinstance(f, Feature) for f in plain.items)
-                or any(not 0 <= start <= k for k, start in enumerate(began)) or list(began) != sorted(began)
-                or len(values) != began[-1] or not all(v.is_number for v in values)):
+        found = cls(plain.items, began, values)
+        if (plain.coordinates or not all(isinstance(f, Feature) for f in plain.items) or not found.has_levels
+                or not all(v.is_number for v in values)):
             raise InvalidInput(f"levels {began} with references {values} do not fit {len(plain)} features of averages")
-        return cls(plain.items, began, values)
+        return found
 
 
 def affine_covariance(features: FeatureSet) -> AffineCovariance | None:

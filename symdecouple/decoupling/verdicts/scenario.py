@@ -36,7 +36,6 @@ from symdecouple.decoupling.verdicts.modified import (
     starts,
     texts_of,
 )
-from symdecouple.decoupling.verdicts.modified_energies import decide_energies
 from symdecouple.decoupling.verdicts.refutation import decide_modified
 from symdecouple.errors import SymdecoupleError
 from symdecouple.families.exact import ExactTriple
@@ -162,13 +161,19 @@ class Verdicts(Tabled):
             c1 = self._independence(k, clock)
             return Verdict("C2", Status.PROVED, c1.subject, certificate=covariance, independence=c1,
                            seconds=time.perf_counter() - start)
-        if obstacle := self.obstacle(k):
-            are_known = None not in self.values[: self._starts[k - 1]]
-            found = decide_energies(self._subject(k)) if are_known else None
-            return self._undecided(k, obstacle) if found is None else found
-        if (hats := modified_features(self.features, self.steps, k)) is not None:
+        obstacle, hats = self.obstacle(k), modified_features(self.features, self.steps, k)
+        if hats is not None and not obstacle:
             return check_frobenius(hats, budget=clock.remaining)
-        return decide_modified(self._subject(k), self.steps, budget=clock.remaining)
+        if obstacle and not self._have_leaves(k):
+            return self._undecided(k, obstacle)
+        found = decide_modified(self._subject(k), self.steps, budget=clock.remaining)
+        return self._undecided(k, obstacle) if obstacle and found.status is Status.UNDECIDED else found
+
+    def _have_leaves(self, k: int) -> bool:
+        """True iff the references of the levels of features 1..k are known, and there are leaves to follow to them."""
+        levels = set(self._starts[:k]) - {0}
+        return None not in self.values[: max(levels, default=0)] and all(
+            self.original[level].status is Status.PROVED for level in levels - {1})
 
     def _independence(self, k: int, clock: Budget) -> Verdict:
         """Return what can be said about C1 of a modified set."""
