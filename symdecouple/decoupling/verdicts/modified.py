@@ -149,7 +149,7 @@ class ModifiedSubject(Subject):
         return modified_fields(self.items, self.starts, at, motion.xreplace({TIME: Rational(time)}))
 
     @property
-    def has_levels(self) -> bool:
+    def is_in_groups(self) -> bool:
         """True iff each feature is taken where its group begins, and the references are those before the last group."""
         began = (0, *self.starts)
         return (len(self.starts) == len(self) and len(self.values) == began[-1]
@@ -157,7 +157,7 @@ class ModifiedSubject(Subject):
 
     def checks(self, clock: Budget) -> Iterable[Check]:
         """Check that there are levels, and leaves of the features before each along which samples come there."""
-        yield Check("levels", self.has_levels, f"{self.starts}")
+        yield Check("levels", self.is_in_groups, f"{self.starts}")
         for level in sorted(set(self.starts) - {0, 1}):  # one gradient has leaves
             found = check_frobenius(first_features(FeatureSet(self.items), level), budget=clock.remaining)
             yield Check(f"features 1 to {level} are involutive", found.status is Status.PROVED, found.status.name)
@@ -172,7 +172,7 @@ class ModifiedSubject(Subject):
         plain, began = Subject.from_dict(data), tuple(map(int, data["starts"]))
         values = tuple(map(plain.read, data["values"]))
         found = cls(plain.items, began, values)
-        if (plain.coordinates or not all(isinstance(f, Feature) for f in plain.items) or not found.has_levels
+        if (plain.coordinates or not all(isinstance(f, Feature) for f in plain.items) or not found.is_in_groups
                 or not all(v.is_number for v in values)):
             raise InvalidInput(f"levels {began} with references {values} do not fit {len(plain)} features of averages")
         return found
