@@ -34,7 +34,7 @@ from symdecouple.numeric.samples.batch import SINGLE, NanPolicy, OnRefusal
 from symdecouple.numeric.samples.intake import check_choice, fractions_of, is_elsewhere, library_of, plan_elsewhere
 from symdecouple.numeric.samples.kinds import GivesRows, P
 from symdecouple.numeric.samples.matrix import taken
-from symdecouple.numeric.samples.vectors import Batch, SampleAxis, widened
+from symdecouple.numeric.samples.vectors import Batch, SampleAxis, narrowed, widened
 from symdecouple.tables.labelled import answer
 from symdecouple.tables.row_functions import Form, Make, Piece
 
@@ -135,7 +135,7 @@ class Running:
         for r, outcome in counted.items():
             found.values[r][0 if self.shape is None else 3:] = mpmath.nan if self.dps else np.nan
             found.refusals[r] = outcome
-        batch.put_all(index, found.values)
+        self._put(index, found.values)
         again = dict[int, RefusedRow]()
         for r, symptom in found.refusals.items():
             own, row = found.values[r] if is_feature else None, batch.rows[index[r]]
@@ -149,6 +149,14 @@ class Running:
         if again and self.perturbation is not None:
             self._once_more(self.perturbation, index, again, targets, found.known)
         return found.known
+
+    def _put(self, index: Array, values: Array) -> None:
+        """Keep the answers of some rows, in the type of the samples."""
+        if self.batch.single and not self.dps:
+            values, lost = narrowed(values, None if self.shape is None else self.batch.rows[index])
+            for r, outcome in lost.items():
+                self.batch.refusals.setdefault(int(index[r]), outcome)
+        self.batch.put_all(index, values)
 
     def _counted(self, index: Array, targets: Sequence[Any]) -> dict[int, Outcome]:
         """Why rows of exact numbers have no third level of moments: by their ties before they were rounded."""
@@ -174,7 +182,7 @@ class Running:
         for r, tried in zip(again, tried_again(perturbation, refused, batch.grid, batch.whole, ask), strict=True):
             (batch.notes if tried.outcome.ok else batch.refusals)[int(index[r])] = tried.outcome
             if tried.values is not None:
-                batch.put_all(index[[r]], tried.values[None])
+                self._put(index[[r]], tried.values[None])
                 if kept is not None:
                     kept[:, r] = tried.beside
 
