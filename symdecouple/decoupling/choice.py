@@ -10,7 +10,8 @@ from functools import cached_property, lru_cache, partial
 from itertools import takewhile
 from typing import Any, Literal, TypeVar, get_args
 
-from sympy import S, oo
+from sympy import Function, Pow, S, exp, oo
+from sympy.functions.elementary.hyperbolic import HyperbolicFunction
 from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
 from symdecouple.decoupling.motions.joint_steps import ConcatenatedFlows, StrictSteps
@@ -49,6 +50,7 @@ PathName = Literal["auto", "broad", "relaxed", "narrow", "parallel"]
 Made = TypeVar("Made")
 
 
+_OF_LAST_DIGITS = TrigonometricFunction, HyperbolicFunction, exp  # of a number of 20 digits they feel the last
 _COORDINATES = "functions of explicit coordinates have no flows in closed form here"
 _KEPT = 8  # levels and grids: a call on one image would wait longer for them than for its numbers
 _DIGITS = 30  # of a reference before it is rounded to float64
@@ -85,6 +87,8 @@ class Choice:
         grid. The last few are kept, and an ordinary sample reads no file for them.
     feels_no_shift : bool
         True iff level 1 takes the mean away, so that from there on no offset of a sample is felt.
+    reach : int
+        Degree of what waves and exponentials are taken of: so often they feel the digits of a large number.
     own : int
         Levels up to here are reached by shift and scale on any path: all of them end there.
     """
@@ -104,6 +108,8 @@ class Choice:
         self.is_of_sets = len(features.symbolic) == len(features) and not (self.filter_ndim or self.n_coordinates)
         self.interval = features.sample.interval
         self.has_waves = any(f.expr.has(TrigonometricFunction) for f in features.symbolic)
+        self.reach = max((_degree(f) for feature in features.symbolic for f in feature.expr.atoms(*_OF_LAST_DIGITS)),
+                         default=0)
         ends = set(features.sample.interval)  # a path may not leave them
         self.own = min(len(self.leading), 2) if self.leading is not None and ends == {-oo, oo} else 0
         if path == "narrow" and self.leading is None and ends <= {-oo, S.Zero, oo}:
@@ -248,6 +254,11 @@ class Choice:
                         f"involutive ({verdict.status.name}: {verdict.reason}), so that no closed form brings all of "
                         "them to their references")
         return ""
+
+
+def _degree(function: Function) -> int:
+    """The highest power of the argument of a function, 1 at least."""
+    return max([1, *(int(p.exp) for p in function.args[0].atoms(Pow) if p.exp.is_Integer)])
 
 
 def _is_scaled(features: FeatureSet) -> bool:

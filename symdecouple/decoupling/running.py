@@ -73,7 +73,7 @@ class Running:
         batch, n_samples = self.batch, self.batch.rows.shape[-1]
         known = np.full((2, len(batch.rows)), np.nan, dtype=batch.numbers)  # residuals and errors
         digits = nullcontext() if self.dps is None else at_digits(
-            self.dps + GUARD + _hidden_digits(batch.rows) + self.choice.hidden_digits)
+            self.dps + GUARD + _hidden_digits(batch.rows, self.choice) + self.choice.hidden_digits)
         telling = nullcontext() if progress is None else reported(progress, batch.name)
         with np.errstate(under="ignore"), digits, telling as tell:
             targets, done = self._targets(), np.zeros(len(batch.rows), dtype=np.bool_)
@@ -321,10 +321,15 @@ def _offset(row: Array) -> Any:
     return max(1, abs(mean) / deviation) if deviation else 1
 
 
-def _hidden_digits(rows: Array) -> int:
-    """Digits that an offset takes from what rows have beside it: of largest / spread, where that is the most."""
-    most = max((_bits(max(map(abs, v))) - _bits(max(v) - min(v)) for v in map(fractions_of, rows) if v), default=0)
-    return int(most * 0.302) + 1 if most > 0 else 0  # log10(2)
+def _hidden_digits(rows: Array, choice: Choice) -> int:
+    """Digits that an offset takes from what rows have beside it, of largest / spread, where that is the most; and those
+    before the point, of which waves and exponentials leave none."""
+    digits = 0
+    for values in filter(None, map(fractions_of, rows)):
+        largest, spread = _bits(max(map(abs, values))), _bits(max(values) - min(values))
+        whole = choice.reach * max(0, spread if choice.feels_no_shift else largest)
+        digits = max(digits, max(0, largest - spread) + whole)
+    return int(digits * 0.302) + 1 if digits else 0  # log10(2)
 
 
 def _crowded_digits(row: Array) -> int:

@@ -390,3 +390,25 @@ def test_where_a_later_level_needs_what_float64_rounds_it_is_said(features: Any,
     assert outcome.reason == "beyond float64" and np.isnan(values).all()
     assert plan.transform(sample, dps=30, on_refusal="return")[1][0].ok
     assert sd.decouple([Mean(x**2)], [1]).transform(sample) == 2.0**120
+
+
+FAR_FUNCTIONS: dict[str, tuple[Any, Callable[[Any], Any], float]] = {
+    "sine": (sp.sin(x), mpmath.sin, 1e60), "phase": (sp.cos(3 * x + 1), lambda v: mpmath.cos(3 * v + 1), 1e25),
+    "exponential": (sp.exp(x), mpmath.exp, 1e30), "hyperbolic": (sp.cosh(x), mpmath.cosh, 1e12),
+    "bell": (sp.exp(-(x**2)), lambda v: mpmath.exp(-v * v), 1e9), "sine of a square": (
+        sp.sin(x**2), lambda v: mpmath.sin(v * v), 1e30)}
+
+
+@pytest.mark.parametrize("name", FAR_FUNCTIONS)
+@pytest.mark.parametrize("dps", [16, 30])
+def test_functions_that_feel_the_last_digit_of_a_large_number_have_theirs(name: str, dps: int) -> None:
+    """Waves and exponentials of numbers of so many digits, whatever is taken off before."""
+    body, function, size = FAR_FUNCTIONS[name]
+    base = int(size)
+    sample = [Fraction(base * k, 3) + k for k in (0, 1, 3, 7)]
+    found = sd.decouple([Mean(x), Mean(body)], [0, 1]).transform(sample, dps=dps)[1]
+    with mpmath.workdps(600):
+        mean = sum(sample) / 4
+        values = [function(mpmath.mpf((v - mean).numerator) / (v - mean).denominator) for v in sample]
+        expected = mpmath.fsum(values) / 4
+        assert abs(found - expected) < abs(expected) * mpmath.mpf(10) ** (2 - dps)
