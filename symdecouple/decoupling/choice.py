@@ -50,7 +50,7 @@ PathName = Literal["auto", "broad", "relaxed", "narrow", "parallel"]
 Made = TypeVar("Made")
 
 
-_OF_LAST_DIGITS = TrigonometricFunction, HyperbolicFunction, exp  # of a number of 20 digits they feel the last
+_GROWING = HyperbolicFunction, exp
 _COORDINATES = "functions of explicit coordinates have no flows in closed form here"
 _KEPT = 8  # levels and grids: a call on one image would wait longer for them than for its numbers
 _DIGITS = 30  # of a reference before it is rounded to float64
@@ -89,6 +89,8 @@ class Choice:
         True iff level 1 takes the mean away, so that from there on no offset of a sample is felt.
     reach : int
         Degree of what waves and exponentials are taken of: so often they feel the digits of a large number.
+    is_growing : bool
+        Whether there are exponentials.
     own : int
         Levels up to here are reached by shift and scale on any path: all of them end there.
     """
@@ -108,8 +110,9 @@ class Choice:
         self.is_of_sets = len(features.symbolic) == len(features) and not (self.filter_ndim or self.n_coordinates)
         self.interval = features.sample.interval
         self.has_waves = any(f.expr.has(TrigonometricFunction) for f in features.symbolic)
-        self.reach = max((_degree(f) for feature in features.symbolic for f in feature.expr.atoms(*_OF_LAST_DIGITS)),
-                         default=0)
+        functions = [f for feature in features.symbolic for f in feature.expr.atoms(*_GROWING, TrigonometricFunction)]
+        self.reach = max(map(_degree, functions), default=0)
+        self.is_growing = any(isinstance(f, _GROWING) for f in functions)
         ends = set(features.sample.interval)  # a path may not leave them
         self.own = min(len(self.leading), 2) if self.leading is not None and ends == {-oo, oo} else 0
         if path == "narrow" and self.leading is None and ends <= {-oo, S.Zero, oo}:

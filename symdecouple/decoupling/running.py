@@ -44,6 +44,7 @@ GUARD = 15  # digits beyond those asked for, which the levels of a plan may lose
 _CHUNK = 2**18  # numbers that move together; rows of mpmath numbers move alone
 _OF_DIGITS = "beyond ", "level ", "limit only", "no convergence", "critical point", "pole"  # or of what is asked for
 _MOST_DIGITS = 800  # a root takes 2 seconds then, and twice the digits eight times as long
+_MOST_BITS = 2048  # of exponentials: the exponents of float64, up and down
 _OUT_OF_RANGE = Outcome(False, "out of range", "feature 1 is beyond float64, all others are there; use dps=")
 
 Compute: TypeAlias = Callable[[Levels, Array, Sequence[Any], Array], Answers]
@@ -323,13 +324,14 @@ def _offset(row: Array) -> Any:
 
 def _hidden_digits(rows: Array, choice: Choice) -> int:
     """Digits that an offset takes from what rows have beside it, of largest / spread, where that is the most; and those
-    before the point, of which waves and exponentials leave none."""
-    digits = 0
+    before the point, which waves and exponentials feel, and which levels of exponentials are apart."""
+    most = 0
     for values in filter(None, map(fractions_of, rows)):
         largest, spread = _bits(max(map(abs, values))), _bits(max(values) - min(values))
-        whole = choice.reach * max(0, spread if choice.feels_no_shift else largest)
-        digits = max(digits, max(0, largest - spread) + whole)
-    return int(digits * 0.302) + 1 if digits else 0  # log10(2)
+        whole = max(0, spread if choice.feels_no_shift else largest)
+        apart = min(5 << whole, _MOST_BITS) if choice.is_growing and whole else 0  # a third may go: 3 / log(2)
+        most = max(most, max(0, largest - spread) + choice.reach * whole + apart)
+    return int(most * 0.302) + 1 if most else 0  # log10(2)
 
 
 def _crowded_digits(row: Array) -> int:

@@ -412,3 +412,24 @@ def test_functions_that_feel_the_last_digit_of_a_large_number_have_theirs(name: 
         values = [function(mpmath.mpf((v - mean).numerator) / (v - mean).denominator) for v in sample]
         expected = mpmath.fsum(values) / 4
         assert abs(found - expected) < abs(expected) * mpmath.mpf(10) ** (2 - dps)
+
+
+@pytest.mark.parametrize("offset", [-300, -100, -60, -36, -30, -20, -16, 30, 36, 50, 100])
+def test_an_exponential_far_below_its_target_is_reached(offset: int) -> None:
+    """Mean(exp(x)) = 1 on y = -log(exp(-x) - t), with t in units of its distance from exp(-max x)."""
+    steps = [0, Fraction(3, 10), Fraction(11, 10), 2, Fraction(5, 2)]
+    plan = sd.decouple([Mean(sp.exp(x)), Mean(x)], [1, 0])
+    sample = [offset + k for k in steps]
+    with mpmath.workdps(500):
+        points = [mpmath.exp(-mpmath.mpf(Fraction(v).numerator) / Fraction(v).denominator) for v in sample]
+        apart = [p - points[-1] for p in points]
+        low, high = mpmath.mpf(1) / 8, mpmath.mpf(2)
+        for _ in range(1600):
+            middle = (low + high) / 2
+            is_above = mpmath.fsum(1 / (a + middle) for a in apart) > 5
+            low, high = (middle, high) if is_above else (low, middle)
+        expected = mpmath.fsum(-mpmath.log(a + low) for a in apart) / 5
+    value = plan.transform(sample, dps=20)[1]
+    assert abs(value - expected) < 1e-18 * abs(expected)
+    values, (outcome,) = plan.transform([float(v) for v in sample], on_refusal="return")
+    assert abs(values[1] - expected) < 1e-14 if outcome.ok else outcome.reason == "beyond float64"
