@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache, partial
 from itertools import takewhile
 from typing import Any, Literal, TypeVar, get_args
 
-from sympy import Function, Pow, S, exp, oo
+from sympy import Function, I, Pow, S, exp, oo
 from sympy.functions.elementary.hyperbolic import HyperbolicFunction
 from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
@@ -310,7 +310,10 @@ def _flows(first: list[Feature], features: FeatureSet) -> tuple[list[Flow], str]
     for k in range(1, len(first) + 1):
         try:
             field = generators(first[:k], budget=FLOW_BUDGET).fields[-1]
-            flows.append(flow(field, sample=features.sample, budget=FLOW_BUDGET))
+            found = flow(field, sample=features.sample, budget=FLOW_BUDGET)
+            if found.expr.has(I):
+                raise NoClosedForm(f"the flow of {field} is written with complex numbers, whose rounding is not real")
+            flows.append(found)
         except (NoClosedForm, BudgetExceeded) as error:
             return flows, str(error)
     return flows, ""

@@ -52,8 +52,8 @@ _COARSE = Outcome(False, "beyond float64", "float64 rounds the entries by much o
                   "off, or use dps=")
 _SINGLE = np.finfo(np.float32)
 _GAIN = 2.0**10  # up to so many squares of the largest entry, an energy; above, what rounding leaves of a mean near 0
-_OF_SINGLE = Outcome(False, "out of range", "what float32 has no number for, or one for all entries, is left out; change "
-                     "the unit, or give float64 values")
+_OF_SINGLE = Outcome(False, "out of range", "what float32 has no number for, or one for all entries, is left out; "
+                     "change the unit, or give float64 values")
 ROUNDED = Outcome(False, "beyond float64", "entries are rounded to more than a wave shows; use dps=")
 
 
