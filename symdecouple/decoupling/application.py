@@ -237,8 +237,10 @@ class Application:
 
 
 def _has_domain(expr: Expr) -> bool:
-    """Tell whether samples may be outside the domain of a feature: logarithms, roots and the like of the sample."""
+    """Tell whether samples may be outside the domain of a feature: logarithms, roots and the like, of its means too."""
     means = expr.atoms(Mean)
+    if any(function.has(Mean) for function in expr.atoms(Function)):
+        return True
     parts = [(mean.args[0], {mean.args[1]}) for mean in means] or [(expr, expr.free_symbols)]
     return any(part.free_symbols & samples and not (isinstance(part, Pow) and part.exp.is_Integer and part.exp > 0)
                for body, samples in parts for part in body.atoms(Function, Pow))
@@ -265,12 +267,15 @@ def _carry(levels: Sequence[AtLevel], spans: Sequence[tuple[int, int]], out: Arr
 def _evaluated(compiled: OnRows, rows: Array) -> Array:
     """Evaluate at rows, NaN where one divides by zero; mpmath raises there, and then rows are taken one by one."""
     try:
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore", divide="raise"):
             found = compiled(rows)[0]
-    except (ZeroDivisionError, ValueError):
+    except (ZeroDivisionError, ValueError, FloatingPointError):
         if len(rows) == 1:
-            return np.full(rows.shape, mpmath.nan, dtype=object)
-        return np.concatenate([np.broadcast_to(_evaluated(compiled, row[None]), row[None].shape) for row in rows])
+            found = np.full(rows.shape, mpmath.nan if rows.dtype == object else np.nan, dtype=rows.dtype)
+        elif rows.dtype != object:
+            found = _undivided(compiled, rows)
+        else:
+            return np.concatenate([np.broadcast_to(_evaluated(compiled, row[None]), row[None].shape) for row in rows])
     if rows.dtype == object:
         return found
     largest = np.maximum(np.maximum(-rows.min(axis=1), rows.max(axis=1)), _TINY)
@@ -281,6 +286,22 @@ def _evaluated(compiled: OnRows, rows: Array) -> Array:
         floats = np.array([float(v) if is_finite(v) else np.nan for v in values])
         is_lost = np.isnan(floats).any() or ((np.abs(floats) < _TINY).all() and any(values))
         found[r] = np.nan if is_lost else floats
+    return found
+
+
+def _undivided(compiled: OnRows, rows: Array) -> Array:
+    """Evaluate at rows of float64; NaN for those that divide by zero and have a number after it, as 1/Mean(1/x)."""
+    with np.errstate(all="ignore"):
+        found = compiled(rows)[0].copy()
+    fine = np.flatnonzero(np.isfinite(found).all(axis=1))
+    try:
+        with np.errstate(all="ignore", divide="raise"):
+            compiled(rows[fine])
+    except FloatingPointError:
+        if len(fine) == 1:
+            found[fine] = np.nan
+        for half in np.array_split(fine, 2) if len(fine) > 1 else ():
+            found[half] = _undivided(compiled, rows[half])
     return found
 
 

@@ -10,7 +10,8 @@ from functools import cached_property, lru_cache, partial
 from itertools import takewhile
 from typing import Any, Literal, TypeVar, get_args
 
-from sympy import S, oo
+from sympy import Function, I, Pow, S, exp, oo
+from sympy.functions.elementary.hyperbolic import HyperbolicFunction
 from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
 from symdecouple.decoupling.motions.joint_steps import ConcatenatedFlows, StrictSteps
@@ -51,6 +52,7 @@ PathName = Literal["auto", "broad", "relaxed", "narrow", "parallel"]
 Made = TypeVar("Made")
 
 
+_GROWING = HyperbolicFunction, exp
 _COORDINATES = "functions of explicit coordinates have no flows in closed form here"
 _KEPT = 8  # levels and grids: a call on one image would wait longer for them than for its numbers
 _DIGITS = 30  # of a reference before it is rounded to float64
@@ -87,6 +89,10 @@ class Choice:
         grid. The last few are kept, and an ordinary sample reads no file for them.
     feels_no_shift : bool
         True iff level 1 takes the mean away, so that from there on no offset of a sample is felt.
+    reach : int
+        Degree of what waves and exponentials are taken of: so often they feel the digits of a large number.
+    is_growing : bool
+        Whether there are exponentials.
     own : int
         Levels up to here are reached by shift and scale on any path: all of them end there.
     """
@@ -105,6 +111,9 @@ class Choice:
         self.filter_ndim, self.n_coordinates = features.filter_ndim, len(features.coordinates)
         self.is_of_sets = len(features.symbolic) == len(features) and not (self.filter_ndim or self.n_coordinates)
         self.has_waves = any(f.expr.has(TrigonometricFunction) for f in features.symbolic)
+        functions = [f for feature in features.symbolic for f in feature.expr.atoms(*_GROWING, TrigonometricFunction)]
+        self.reach = max(map(_degree, functions), default=0)
+        self.is_growing = any(isinstance(f, _GROWING) for f in functions)
         ends = set(features.sample.interval)
         self.interval = None if ends == {-oo, oo} else features.sample.interval
         self.own = min(len(self.leading), 2) if self.leading is not None else 0
@@ -266,6 +275,11 @@ class Choice:
         return ""
 
 
+def _degree(function: Function) -> int:
+    """The highest power of the argument of a function, 1 at least."""
+    return max([1, *(int(p.exp) for p in function.args[0].atoms(Pow) if p.exp.is_Integer)])
+
+
 def _is_scaled(features: FeatureSet) -> bool:
     """Whether the flow of feature 1 is a factor, as that of the second moment: its gradient is a multiple of x."""
     if features.coordinates or features.filter_ndim is not None or len(features.groups[0]) > 1 or not features.symbolic:
@@ -319,7 +333,10 @@ def _flows(first: list[Feature], features: FeatureSet) -> tuple[list[Flow], str]
     for k in range(1, len(first) + 1):
         try:
             field = generators(first[:k], budget=FLOW_BUDGET).fields[-1]
-            flows.append(flow(field, sample=features.sample, budget=FLOW_BUDGET))
+            found = flow(field, sample=features.sample, budget=FLOW_BUDGET)
+            if found.expr.has(I):
+                raise NoClosedForm(f"the flow of {field} is written with complex numbers, whose rounding is not real")
+            flows.append(found)
         except (NoClosedForm, BudgetExceeded) as error:
             return flows, str(error)
     return flows, ""

@@ -33,7 +33,7 @@ from symdecouple.numeric.samples.batch import Answer, NanPolicy, OnRefusal, as_r
 from symdecouple.numeric.samples.exact_means import put_exact
 from symdecouple.numeric.samples.intake import Numbers, missing_entries, take_numbers
 from symdecouple.numeric.samples.matrix import EMPTY
-from symdecouple.numeric.samples.vectors import own_axes
+from symdecouple.numeric.samples.vectors import narrowed, own_axes
 from symdecouple.numeric.samples.weights import WeighedRows, WeightRows
 from symdecouple.tables.grouped import Arguments, by_groups
 from symdecouple.tables.groups import Groups
@@ -136,6 +136,9 @@ def with_weights(method: Callable[..., Any], plan: Any, samples: Any, weights: A
             merged, known = has_merged(matrix), {} if target is None else unreachable_as_given(matrix, target)
             lacking = {r: by_rounding(why) if merged[r] else why for r, why in lacking.items()} | known
             values[list(known), 3 if lead else 0 :] = np.nan
+            if given.result_type is np.float32:
+                values, beyond = narrowed(values, here if lead else None)
+                lacking = {**beyond, **lacking}
             kept = np.nonzero(some.present[which])[1].reshape(len(which), -1)
             out[which[:, None], kept] = np.moveaxis(values, -1, 1)
             answer.refusals.update((int(which[r]), outcome) for r, outcome in lacking.items())
@@ -169,8 +172,8 @@ def _as_features(route: MomentRoute, choice: Choice, answer: Answer, given: Numb
     beyond[answered] |= np.isnan(values[answered])
     for i in np.flatnonzero(beyond.any(axis=1)).tolist():
         name = choice.features[int(beyond[i].argmax())].name
-        answer.refusals.setdefault(i, Outcome(False, "out of range", f"{name}: its value is beyond float64; change the "
-                                              "unit of the sample"))
+        answer.refusals.setdefault(i, Outcome(False, "out of range", f"{name}: its value is beyond "
+                                              f"{values.dtype}; change the unit of the sample"))
     answer.values[:] = np.where(beyond, np.nan, values)
 
 

@@ -35,7 +35,7 @@ from symdecouple.numeric.samples.batch import SINGLE, NanPolicy, OnRefusal
 from symdecouple.numeric.samples.intake import check_choice, fractions_of, is_elsewhere, library_of, plan_elsewhere
 from symdecouple.numeric.samples.kinds import GivesRows, P
 from symdecouple.numeric.samples.matrix import taken
-from symdecouple.numeric.samples.vectors import WAVES, Batch, SampleAxis, widened
+from symdecouple.numeric.samples.vectors import WAVES, Batch, SampleAxis, narrowed, widened
 from symdecouple.tables.labelled import answer
 from symdecouple.tables.row_functions import Form, Make, Piece
 
@@ -46,6 +46,7 @@ _CHUNK = 2**18  # numbers that move together; rows of mpmath numbers move alone
 _OF_DIGITS = "beyond ", "level ", "limit only", "no convergence", "critical point", "pole"  # or of what is asked for
 _MOST_DIGITS = 800  # a root takes 2 seconds then, and twice the digits eight times as long
 _TURNED = 0.25  # of the range
+_MOST_BITS = 2048  # of exponentials: the exponents of float64, up and down
 _OUT_OF_RANGE = Outcome(False, "out of range", "feature 1 is beyond float64, all others are there; use dps=")
 
 Compute: TypeAlias = Callable[[Levels, Array, Sequence[Any], Array], Answers]
@@ -75,7 +76,7 @@ class Running:
         batch, n_samples = self.batch, self.batch.rows.shape[-1]
         known = np.full((2, len(batch.rows)), np.nan, dtype=batch.numbers)  # residuals and errors
         digits = nullcontext() if self.dps is None else at_digits(
-            self.dps + GUARD + _hidden_digits(batch.rows) + self.choice.hidden_digits)
+            self.dps + GUARD + _hidden_digits(batch.rows, self.choice) + self.choice.hidden_digits)
         telling = nullcontext() if progress is None else reported(progress, batch.name)
         with np.errstate(under="ignore"), digits, telling as tell:
             targets, done = self._targets(), np.zeros(len(batch.rows), dtype=np.bool_)
@@ -136,7 +137,7 @@ class Running:
         for r, outcome in counted.items():
             found.values[r][0 if self.shape is None else 3:] = mpmath.nan if self.dps else np.nan
             found.refusals[r] = outcome
-        batch.put_all(index, found.values)
+        self._put(index, found.values)
         if found.refusals and self.shape is None:  # in the memory of the batch
             batch.values[index[list(found.refusals)]] = mpmath.nan if self.dps else np.nan
         again = dict[int, RefusedRow]()
@@ -152,6 +153,14 @@ class Running:
         if again and self.perturbation is not None:
             self._once_more(self.perturbation, index, again, targets, found.known)
         return found.known
+
+    def _put(self, index: Array, values: Array) -> None:
+        """Keep the answers of some rows, in the type of the samples."""
+        if self.batch.single and not self.dps:
+            values, lost = narrowed(values, None if self.shape is None else self.batch.rows[index])
+            for r, outcome in lost.items():
+                self.batch.refusals.setdefault(int(index[r]), outcome)
+        self.batch.put_all(index, values)
 
     def _counted(self, index: Array, targets: Sequence[Any]) -> dict[int, Outcome]:
         """Why rows of exact numbers have no third level of moments: by their ties before they were rounded."""
@@ -177,7 +186,7 @@ class Running:
         for r, tried in zip(again, tried_again(perturbation, refused, batch.grid, batch.whole, ask), strict=True):
             (batch.notes if tried.outcome.ok else batch.refusals)[int(index[r])] = tried.outcome
             if tried.values is not None:
-                batch.put_all(index[[r]], tried.values[None])
+                self._put(index[[r]], tried.values[None])
                 if kept is not None:
                     kept[:, r] = tried.beside
 
@@ -321,10 +330,16 @@ def _offset(row: Array) -> Any:
     return max(1, abs(mpmath.fsum(row) / len(row) / deviation)) if deviation else 1
 
 
-def _hidden_digits(rows: Array) -> int:
-    """Digits that an offset takes from what rows have beside it: of largest / spread, where that is the most."""
-    most = max((_bits(max(map(abs, v))) - _bits(max(v) - min(v)) for v in map(fractions_of, rows) if v), default=0)
-    return int(most * 0.302) + 1 if most > 0 else 0  # log10(2)
+def _hidden_digits(rows: Array, choice: Choice) -> int:
+    """Digits that an offset takes from what rows have beside it, of largest / spread, where that is the most; and those
+    before the point, which waves and exponentials feel, and which levels of exponentials are apart."""
+    most = 0
+    for values in filter(None, map(fractions_of, rows)):
+        largest, spread = _bits(max(map(abs, values))), _bits(max(values) - min(values))
+        whole = max(0, spread if choice.feels_no_shift else largest)
+        apart = min(5 << whole, _MOST_BITS) if choice.is_growing and whole else 0  # a third may go: 3 / log(2)
+        most = max(most, max(0, largest - spread) + choice.reach * whole + apart)
+    return int(most * 0.302) + 1 if most else 0  # log10(2)
 
 
 def _crowded_digits(row: Array) -> int:

@@ -71,7 +71,7 @@ class Motion:
 
 def _real(values: Sequence[Any]) -> Array | None:
     """Drop imaginary parts that are rounding; None where one is more than that."""
-    numbers = [mpmath.mpmathify(v) for v in values]
+    numbers = [mpmath.mpmathify(mpmath.nan if v is None else v) for v in values]  # None between pieces of a formula
     if any(abs(mpmath.im(v)) > mpmath.sqrt(mpmath.eps) * (1 + abs(v)) for v in numbers):
         return None
     return np.array([mpmath.re(v) for v in numbers], dtype=object)

@@ -10,6 +10,7 @@ working precision is refused ("beyond float64", "beyond 50 digits"), never retur
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,7 +18,7 @@ from typing import Any
 
 import mpmath
 import numpy as np
-from sympy import Symbol
+from sympy import Symbol, exp
 
 from symdecouple.decoupling.motions.motion import Motion, is_finite, largest, linear_solution, unit
 from symdecouple.errors import BudgetExceeded, Outcome
@@ -30,6 +31,8 @@ from symdecouple.numeric.moments.power_sums import centred_rows
 
 __all__ = ["Moved", "OrbitMotion", "Unreachable", "keeps_digits", "ran_out"]
 
+_ENDS = "limit only", "level ", "no convergence", "pole"
+_STEEP = -math.log(np.finfo(np.float64).eps) / 3  # exp(x) beside 1 has lost a third of its digits from here on
 _LONGEST = 10.0  # seconds for flow parameters with symbols for all targets
 
 
@@ -77,6 +80,7 @@ class OrbitMotion:
                        for j, s in enumerate(self.steps[: self.explicit]) if s.time is not None]
         self._motions = [Motion(flow) for flow in self.flows]
         self._features_given = features
+        self._is_growing = any(flow.expr.has(exp) for flow in self.flows)
 
     def values(self, x: Array) -> Array:
         """Return all features before a black box of a sample vector, (M,); NaN where one divides by zero."""
@@ -100,9 +104,9 @@ class OrbitMotion:
         wanted = as_multiprecision(targets[:k]) if x.dtype == object else np.array(targets[:k], dtype=np.float64)
         try:
             return self._imposed(x, k, wanted)
-        except Unreachable:
+        except Unreachable as error:
             if self.explicit < 2 or self._are_references(wanted[:-1]):
-                raise
+                raise Unreachable(self._by_rounding(x, k, error.outcome)) from None
         return self._anywhere.impose(x, k, targets)
 
     @cached_property
@@ -116,6 +120,11 @@ class OrbitMotion:
         except BudgetExceeded:
             first = first[0], *(replace(step, time=None) for step in first[1:])
         return type(self)(self._features_given, (*first, *rest), self.flows)
+
+    def _by_rounding(self, x: Array, k: int, seen: Outcome) -> Outcome:
+        """What is said of the end of a flow, unless it is where float64 has too few digits for exponentials."""
+        is_steep = x.dtype != object and self._is_growing and largest(self._prepared(x, k)[0]) > _STEEP
+        return replace(seen, reason="beyond float64") if is_steep and seen.reason.startswith(_ENDS) else seen
 
     def _are_references(self, targets: Array) -> bool:
         digits, near = mpmath.mp.dps if targets.dtype == object else 17, 4 * unit(targets)

@@ -42,8 +42,10 @@ __all__ = ["Compiled", "as_multiprecision", "average", "elementwise", "function_
 
 Array = NDArray[Any]
 
-_FUNCTIONS = ("exp log sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf gamma loggamma "
-              "sec csc cot sech csch coth sign atan2").split()
+_FUNCTIONS = ("exp log sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf erfc erfi erfinv "
+              "gamma loggamma sec csc cot sech csch coth sign airyai airybi "
+              "zeta factorial atan2 polygamma beta besselj bessely besseli besselk").split()
+_OF_TWO = _FUNCTIONS[_FUNCTIONS.index("atan2") :]
 
 _TIMES = Function("times")
 _MULTIPLIED = 64  # powers up to here are products: pow() costs forty times as much as one
@@ -258,12 +260,27 @@ def function_of(symbols: Sequence[Dummy], expr: Any, multiprecision: bool,
     if multiprecision:
         modules: Any = [elementwise(), "mpmath"]
     else:
-        modules = [{"times": np.multiply}, "numpy", "scipy"]
+        modules = [{"times": np.multiply, "gammaln": _log_gamma, "lambertw": _lambert}, "numpy", "scipy"]
         expr = [_as_products(e) for e in expr] if isinstance(expr, list) else _as_products(expr)
         parts = None if parts is None else [(name, _as_products(part)) for name, part in parts]
     shared: Any = True if parts is None else lambda reduced: (parts, reduced)
     function: Callable[..., Any] = lambdify(list(symbols), expr, modules=modules, cse=shared)
     return function
+
+
+def _log_gamma(values: Any) -> Any:
+    """NaN for negative numbers, where SciPy's gammaln is that of abs(gamma)."""
+    from scipy.special import loggamma
+
+    return loggamma(values)
+
+
+def _lambert(values: Any) -> Any:
+    """NaN below -1/e, where SciPy's values are complex."""
+    from scipy.special import lambertw
+
+    found = lambertw(values)
+    return np.where(found.imag == 0, found.real, np.nan)
 
 
 def _as_products(expr: Expr) -> Expr:
@@ -308,7 +325,13 @@ def _spread(values: Any, shape: tuple[int, ...], precise: bool = False) -> Array
 
 def elementwise() -> Mapping[str, Any]:
     """Return mpmath's elementary functions, acting elementwise on object arrays."""
-    return {name: np.frompyfunc(getattr(mpmath, name), 1 + (name == "atan2"), 1) for name in _FUNCTIONS}
+    functions = {**{name: getattr(mpmath, name) for name in _FUNCTIONS}, "log": _log, "LambertW": mpmath.lambertw}
+    return {name: np.frompyfunc(function, 1 + (name in _OF_TWO), 1) for name, function in functions.items()}
+
+
+def _log(value: Any) -> Any:
+    """Raise for 0, as a quotient does: of minus infinity a function may have a number again."""
+    return mpmath.log(value) if value else 1 / value
 
 
 def as_multiprecision(values: Any) -> Array:

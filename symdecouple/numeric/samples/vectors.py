@@ -37,7 +37,7 @@ from symdecouple.numeric.samples.intake import (
 )
 from symdecouple.numeric.samples.matrix import doubtful_axes, row_ends
 
-__all__ = ["ROUNDED", "WAVES", "Batch", "SampleAxis", "as_floats", "own_axes", "rounding", "shifted_rows",
+__all__ = ["ROUNDED", "WAVES", "Batch", "SampleAxis", "as_floats", "narrowed", "own_axes", "rounding", "shifted_rows",
            "widened"]
 
 SampleAxis: TypeAlias = Axis | Literal["last"]
@@ -50,6 +50,10 @@ _BEYOND = Outcome(False, "out of range", "entries, or differences between them, 
 _HALF = float(np.finfo(np.float64).eps) ** 0.5  # of the range of a row: so much rounding leaves half its digits
 _COARSE = Outcome(False, "beyond float64", "float64 rounds the entries by much of what is beside their offset; take it "
                   "off, or use dps=")
+_SINGLE = np.finfo(np.float32)
+_GAIN = 2.0**10  # up to so many squares of the largest entry, an energy; above, what rounding leaves of a mean near 0
+_OF_SINGLE = Outcome(False, "out of range", "what float32 has no number for, or one for all entries, is left out; "
+                     "change the unit, or give float64 values")
 ROUNDED = Outcome(False, "beyond float64", "entries are rounded to more than a wave shows; use dps=")
 
 
@@ -324,6 +328,27 @@ def rounding(values: Any, dps: int | None = None) -> float:
         is_exact = all(hasattr(value, "numerator") for value in np.asarray(values, dtype=object).flat)
         return 0.0 if is_exact else 10.0 ** -(getattr(values, "dps", 0) or dps)
     return float(np.finfo(kind if kind in (np.float16, np.float32) else np.float64).eps)
+
+
+def narrowed(values: NDArray[Any], rows: NDArray[Any] | None = None) -> tuple[NDArray[np.float32], dict[int, Outcome]]:
+    """Return answers as float32, and refuse what it cannot hold, which is NaN then.
+
+    `values` are numbers (R, M) or gradients (R, M, N), each by itself, of samples `rows`; or, without these, samples
+    (R, N), of which all entries are NaN where one is beyond, or all come to one number.
+    """
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        found = values.astype(np.float32)
+        low, high = (end(found, axis=tuple(range(1 if rows is None else 2, found.ndim))) for end in (np.min, np.max))
+        lost = np.isinf(low) | np.isinf(high)
+        if rows is None:
+            equal = np.flatnonzero(low == high)
+            lost[equal] |= values[equal].min(axis=1) < values[equal].max(axis=1)
+        elif found.ndim == 2 and (small := (abs(found) < _SINGLE.tiny) & (values != 0)).any():
+            squares = np.max(np.abs(rows), axis=1, keepdims=True).astype(np.float64) ** 2
+            lost |= small & (abs(values) <= _GAIN * squares)
+    if lost.any():
+        found[lost] = np.nan
+    return found, dict.fromkeys(np.flatnonzero(lost if lost.ndim == 1 else lost.any(axis=1)).tolist(), _OF_SINGLE)
 
 
 def widened(rows: NDArray[Any]) -> NDArray[Any]:
