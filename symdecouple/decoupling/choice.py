@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeVar, get_args
 from sympy import S, oo
 from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
+from symdecouple.decoupling.inner_order import inner_order
 from symdecouple.decoupling.motions.joint_steps import ConcatenatedFlows, StrictSteps
 from symdecouple.decoupling.motions.nested_roots import Automatic, NestedRoots
 from symdecouple.decoupling.motions.orbit import OrbitMotion
@@ -21,11 +22,11 @@ from symdecouple.decoupling.routes.energies import EnergyRoute
 from symdecouple.decoupling.routes.moments import MomentRoute
 from symdecouple.decoupling.routes.narrow import NarrowRoute
 from symdecouple.decoupling.routes.precise_energies import PreciseEnergyRoute
-from symdecouple.decoupling.routes.route import Levels, OrbitRoute, Route
+from symdecouple.decoupling.routes.route import Levels, OrbitRoute, Reordered, Route
 from symdecouple.decoupling.verdicts.modified import first_features, modified_features
 from symdecouple.decoupling.verdicts.scenario import Verdicts
 from symdecouple.errors import BudgetExceeded, InvalidInput, NoClosedForm
-from symdecouple.families.moments import recognize_moments
+from symdecouple.families.moments import MomentCoordinates, recognize_moments
 from symdecouple.families.quadratic import recognize_quadratic
 from symdecouple.flows.flow import Flow
 from symdecouple.flows.generators import generators
@@ -35,7 +36,7 @@ from symdecouple.flows.spectral import SpectralFlow
 from symdecouple.flows.steps import make_steps
 from symdecouple.language.budget import Budget
 from symdecouple.language.feature import Feature
-from symdecouple.language.feature_set import FeatureSet
+from symdecouple.language.feature_set import FeatureSet, in_groups
 from symdecouple.language.gate import cancel
 from symdecouple.language.precision import at_digits
 from symdecouple.numeric.moments.levels import HIGHEST
@@ -74,6 +75,10 @@ class Choice:
         Of as many leading features as are moments; the mean alone is one.
     moments : MomentCoordinates or None
         The same where these are two at least.
+    together : MomentCoordinates or None
+        The same in groups too.
+    at_moments : tuple of int
+        Levels at which features are as many moments in another order: samples end where those bring them.
     energies : QuadraticForms or None
         Where the features are quadratic forms of a signal, and are not asked to take the narrow path.
     spans : list of tuple
@@ -101,6 +106,7 @@ class Choice:
         self.energies = None if path == "narrow" else recognize_quadratic(features)
         self.spans = [(group[0], group[-1] + 1) for group in features.groups]
         self.filter_ndim, self.n_coordinates = features.filter_ndim, len(features.coordinates)
+        self.together, self._places = self._moments_together()
         self.is_of_sets = len(features.symbolic) == len(features) and not (self.filter_ndim or self.n_coordinates)
         self.interval = features.sample.interval
         self.has_waves = any(f.expr.has(TrigonometricFunction) for f in features.symbolic)
@@ -110,7 +116,7 @@ class Choice:
             self.own = int(_is_scaled(features))
         self.feels_no_shift = self.leading is not None and (self.own > 0 or (path == "auto" and len(self.leading) > 1))
         self._flat: int | None = None
-        self._narrow = NarrowRoute(path_of(features), self.moments)
+        self._narrow = NarrowRoute(path_of(features), self._in_order)
         self._last = self.spans[-1][0]
         self._closed = lru_cache(None)(partial(_closed, features, values))
         self.levels: Callable[[int | None, bool, tuple[int, ...]], Levels] = lru_cache(_KEPT)(self._levels)
@@ -204,16 +210,55 @@ class Choice:
         if self.energies is not None:
             closed.append((len(self.energies), PreciseEnergyRoute(self.energies, grid, self.features) if precise else
                            EnergyRoute(self.energies, grid)))
-        own = self.own if precise or self.path != "auto" or self.moments is None else 3
-        if own and not precise and self.leading is not None:
-            closed.append((min(own, len(self.leading)), MomentRoute(self.leading, own)))
-            own = min(own, len(self.leading))
+        own = self.own if precise or self.path != "auto" or self._in_order is None else 3
+        if own and not precise and (leading := self._in_order or self.leading) is not None:
+            own = min(own, len(leading))
+            closed.append((own, MomentRoute(leading, own)))
+        orbit = list[tuple[float, Route]]()
         if self.path != "narrow" and not self._is_covered(level):
             is_free = set(self.interval) == {-oo, oo}  # elsewhere samples cannot be moved about 0
-            closed.append((math.inf, OrbitRoute(lambda: self.closed(level).motion, self.moments if is_free else None)))
+            moments = self._in_order if is_free else None
+            orbit = [(math.inf, OrbitRoute(lambda: self.closed(level).motion, moments))]
         elif self.path == "narrow" and own and (precise or self.leading is None):
-            closed.append((own, OrbitRoute(lambda: self._closed("auto", self.own).motion)))
-        return Levels(closed[0][1] if closed else narrow, closed, narrow, lambda k: k <= own or self.is_closed(k))
+            orbit = [(own, OrbitRoute(lambda: self._closed("auto", self.own).motion))]
+        if (ends := self.at_moments) and self.together is not None:
+            inner = OrbitRoute(lambda: self._ordered.motion, self.together) if precise else MomentRoute(
+                self.together, ends[-1])
+            closed += [(ends[0] - 1, route) for _, route in orbit]
+            closed.append((ends[-1], Reordered(inner, self._places)))
+        closed += orbit
+        return Levels(closed[0][1] if closed else narrow, closed, narrow,
+                      lambda k: k <= own or k in ends or self.is_closed(k))
+
+    def _moments_together(self) -> tuple[MomentCoordinates | None, tuple[int, ...]]:
+        """Return coordinates of leading features that are moments in groups, or in another order; and that order."""
+        natural = tuple(range(len(self.features)))
+        if self.moments is not None or self.filter_ndim or self.n_coordinates:
+            return self.moments, natural
+        for places in dict.fromkeys((natural, inner_order(in_groups([self.features])))):
+            found = recognize_moments(FeatureSet([self.features[j] for j in places]))
+            if found is not None:
+                return found.of_references([self.values[j] for j in places]), places
+        return None, natural
+
+    @property
+    def _in_order(self) -> MomentCoordinates | None:
+        return self.together if self._places == tuple(range(len(self.features))) else None
+
+    @cached_property
+    def at_moments(self) -> tuple[int, ...]:
+        """As said above."""
+        if self.together is None or self._in_order is not None or set(self.interval) != {-oo, oo}:
+            return ()
+        most = min(len(self.together), {"auto": 3, "narrow": 2}.get(self.path, 0))
+        return tuple(k for k in range(2, most + 1) if sorted(self._places[:k]) == list(range(k)))
+
+    @cached_property
+    def _ordered(self) -> Closed:
+        """The closed forms of moments in their order."""
+        first = [self._places[i] for i in range(self.at_moments[-1])]
+        return _closed(FeatureSet([self.features[j] for j in first]), tuple(self.values[j] for j in first), "auto",
+                       len(first))
 
     def _is_covered(self, level: int) -> bool:
         """True iff the frequency domain has all levels up to one, the mean included: no flow is looked for."""

@@ -33,7 +33,7 @@ from symdecouple.numeric.precision.collocation import NoSlope, finite
 from symdecouple.numeric.precision.path import size, spread
 from symdecouple.numeric.samples.vectors import widened
 
-__all__ = ["Answers", "AtLevel", "Levels", "OrbitRoute", "Reached", "Route", "each_row", "placed", "rows_left"]
+__all__ = ["Answers", "AtLevel", "Levels", "OrbitRoute", "Reached", "Reordered", "Route", "each_row", "placed", "rows_left"]
 
 _FAR = 2.0**100  # flows and features take powers of numbers, and the tenth is beyond float64
 _DIGITS = 30  # that decide whether float64 is at fault
@@ -234,6 +234,18 @@ class OrbitRoute(Route):
             return mpmath.inf
         off, unit = size(moved.error) + size(missing), spread(moved.values)
         return off / unit if unit else off and mpmath.inf  # a sample of zeros has no unit
+
+
+@dataclass(frozen=True, slots=True)
+class Reordered(Route):
+    """A route that takes the features in another order: number i of it is feature `places[i]`."""
+
+    route: Route
+    places: tuple[int, ...]
+
+    def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
+        """As in `Route`, at levels that have the same features in both orders."""
+        return self.route.impose(rows, k, [targets[j] for j in self.places[:k]])
 
 
 def each_row(rows: Array, targets: Sequence[Any], answer: Callable[[Array, list[Any]], Reached | Outcome],
