@@ -130,10 +130,11 @@ def _note(choice: Choice, features: tuple[Any, ...], references: tuple[Any, ...]
     note = partial(LevelNote, level, features, references)
     along = f"along the projected gradient of {', '.join(clipped(f.name, _LONGEST) for f in features)}"
     if choice.path == "narrow":
-        ends = "; it ends where shift and scale do" if level <= choice.own else ""
+        ends = "; it ends where shift and scale do" if level <= choice.own or level in choice.at_moments else ""
         return note("narrow path", along, "", f'path="narrow" was asked for{ends}')
     if obstacle := choice.obstacle(level):
-        return (note("narrow path", along, "", f"narrow path, because {obstacle}") if choice.path == "auto" else
+        ends = "; it ends where mean and variance do, or moments, and goes there at once" * (level in choice.at_moments)
+        return (note("narrow path", along, "", f"narrow path, because {obstacle}{ends}") if choice.path == "auto" else
                 note("none", "there is no way", "", obstacle))
     if (spectral := choice.spectral(level)) is not None:
         return note("spectral", f"x -> {spectral.short(len(features))}", spectral.latex(latest=len(features)),
