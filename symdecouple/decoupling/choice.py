@@ -22,7 +22,7 @@ from symdecouple.decoupling.routes.energies import EnergyRoute
 from symdecouple.decoupling.routes.moments import MomentRoute
 from symdecouple.decoupling.routes.narrow import NarrowRoute
 from symdecouple.decoupling.routes.precise_energies import PreciseEnergyRoute
-from symdecouple.decoupling.routes.route import Levels, OrbitRoute, Reordered, Route
+from symdecouple.decoupling.routes.route import Levels, OrbitRoute, Reordered, Route, SpreadRoute
 from symdecouple.decoupling.verdicts.modified import first_features, modified_features
 from symdecouple.decoupling.verdicts.scenario import Verdicts
 from symdecouple.errors import BudgetExceeded, InvalidInput, NoClosedForm
@@ -38,6 +38,7 @@ from symdecouple.language.budget import Budget
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet, in_groups
 from symdecouple.language.gate import cancel
+from symdecouple.language.mean import Mean
 from symdecouple.language.precision import at_digits
 from symdecouple.numeric.moments.levels import HIGHEST
 from symdecouple.numeric.paths.black_box_rows import path_of
@@ -77,6 +78,8 @@ class Choice:
         The same where these are two at least.
     together : MomentCoordinates or None
         The same in groups too.
+    spread : MomentCoordinates or None
+        Of the mean and feature 1, where that is a function of the variance alone: level 1 scales about the mean.
     at_moments : tuple of int
         Levels at which features are as many moments in another order: samples end where those bring them.
     energies : QuadraticForms or None
@@ -114,6 +117,10 @@ class Choice:
         self.own = min(len(self.leading), 2) if self.leading is not None and ends == {-oo, oo} else 0
         if path == "narrow" and self.leading is None and ends <= {-oo, S.Zero, oo}:
             self.own = int(_is_scaled(features))
+        self.spread = None
+        if path in ("auto", "narrow") and ends == {-oo, oo} and self.energies is None and self.is_of_sets:
+            self.spread = _of_variance(features)
+            self.own = self.own or int(self.spread is not None)
         self.feels_no_shift = self.leading is not None and (self.own > 0 or (path == "auto" and len(self.leading) > 1))
         self._flat: int | None = None
         self._narrow = NarrowRoute(path_of(features), self._in_order)
@@ -219,8 +226,11 @@ class Choice:
             is_free = set(self.interval) == {-oo, oo}  # elsewhere samples cannot be moved about 0
             moments = self._in_order if is_free else None
             orbit = [(math.inf, OrbitRoute(lambda: self.closed(level).motion, moments))]
-        elif self.path == "narrow" and own and (precise or self.leading is None):
+        elif self.path == "narrow" and own and self.spread is None and (precise or self.leading is None):
             orbit = [(own, OrbitRoute(lambda: self._closed("auto", self.own).motion))]
+        if self.spread is not None:
+            closed.append((1, SpreadRoute(OrbitRoute(lambda: self._scaled.motion, self.spread) if precise else
+                                          MomentRoute(self.spread, 2))))
         if (ends := self.at_moments) and self.together is not None:
             inner = OrbitRoute(lambda: self._ordered.motion, self.together) if precise else MomentRoute(
                 self.together, ends[-1])
@@ -229,6 +239,12 @@ class Choice:
         closed += orbit
         return Levels(closed[0][1] if closed else narrow, closed, narrow,
                       lambda k: k <= own or k in ends or self.is_closed(k))
+
+    @cached_property
+    def _scaled(self) -> Closed:
+        """The closed forms of the mean and of feature 1."""
+        both = FeatureSet([Mean(self.features.sample), self.features[0]])
+        return _closed(both, (S.Zero, self.values[0]), "auto", 2)
 
     def _moments_together(self) -> tuple[MomentCoordinates | None, tuple[int, ...]]:
         """Return coordinates of leading features that are moments in groups, or in another order; and that order."""
@@ -300,6 +316,14 @@ def _is_scaled(features: FeatureSet) -> bool:
     if features.coordinates or features.filter_ndim is not None or len(features.groups[0]) > 1 or not features.symbolic:
         return False
     return features.sample not in cancel(features[0].gradient.expr / features.sample).free_symbols
+
+
+def _of_variance(features: FeatureSet) -> MomentCoordinates | None:
+    """The coordinates of the mean and feature 1, where this is a function of the variance alone."""
+    if len(features.groups[0]) > 1 or features[0].black_box is not None:
+        return None
+    found = recognize_moments(FeatureSet([Mean(features.sample), features[0]]))
+    return None if found is None or found.symbols[0] in found.forward[1].free_symbols else found
 
 
 def _closed(features: FeatureSet, values: tuple[Any, ...], path: PathName, count: int) -> Closed:

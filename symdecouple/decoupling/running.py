@@ -182,7 +182,9 @@ class Running:
         """Compute for rows about 0 where features feel no offset, and put right what only the numbers given tell."""
         feels_none = not self.choice.feels_no_shift and self.choice.feel_no_offset(self.batch.grid)
         rows = as_multiprecision(rows) if self.dps else widened(rows) if feels_none or self.shape is None else rows
-        middle = middles(rows) if feels_none else np.zeros(1)
+        middle = np.zeros(1)
+        if feels_none:  # the mean, where level 1 would leave it beside a spread of any size
+            middle = middles(rows) if self.choice.spread is None else rows.sum(axis=1, keepdims=True) / rows.shape[1]
         found = self.compute(self.levels, rows - middle if middle.any() else rows, targets, index)
         known = self.batch.means
         means = {r: known[i] for r, i in enumerate(index.tolist()) if i in known} if known else {}

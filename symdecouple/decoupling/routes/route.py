@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import mpmath
@@ -33,7 +33,7 @@ from symdecouple.numeric.precision.collocation import NoSlope, finite
 from symdecouple.numeric.precision.path import size, spread
 from symdecouple.numeric.samples.vectors import widened
 
-__all__ = ["Answers", "AtLevel", "Levels", "OrbitRoute", "Reached", "Reordered", "Route", "each_row", "placed", "rows_left"]
+__all__ = ["Answers", "AtLevel", "Levels", "OrbitRoute", "Reached", "Reordered", "Route", "SpreadRoute", "each_row", "placed", "rows_left"]
 
 _FAR = 2.0**100  # flows and features take powers of numbers, and the tenth is beyond float64
 _DIGITS = 30  # that decide whether float64 is at fault
@@ -246,6 +246,25 @@ class Reordered(Route):
     def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
         """As in `Route`, at levels that have the same features in both orders."""
         return self.route.impose(rows, k, [targets[j] for j in self.places[:k]])
+
+
+@dataclass(frozen=True, slots=True)
+class SpreadRoute(Route):
+    """Level 1 of a function of the variance: scaled about the mean, by the `route` of level 2 of mean and variance."""
+
+    route: Route
+
+    def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
+        """As in `Route`; a mean that is rounding is none, and not left beside what becomes small."""
+        means, sizes = rows.sum(axis=1) / rows.shape[1], abs(rows).max(axis=1)
+        at = self.route.impose(rows, 2, [np.where(abs(means) <= 4 * unit(rows) * sizes, 0 * means, means), targets[0]])
+
+        def back(covectors: Array) -> tuple[Array, Any]:
+            assert at.back is not None
+            free, lost = at.back(covectors)
+            return free + covectors.sum(axis=2, keepdims=True) / rows.shape[1], lost
+
+        return replace(at, back=back)
 
 
 def each_row(rows: Array, targets: Sequence[Any], answer: Callable[[Array, list[Any]], Reached | Outcome],
