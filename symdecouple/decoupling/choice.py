@@ -118,7 +118,8 @@ class Choice:
         if path == "narrow" and self.leading is None and ends <= {-oo, S.Zero, oo}:
             self.own = int(_is_scaled(features))
         self.spread = None
-        if path in ("auto", "narrow") and ends == {-oo, oo} and self.energies is None and self.is_of_sets:
+        is_free = ends == {-oo, oo} and self.is_of_sets and self.energies is None and self.leading is None
+        if path in ("auto", "narrow") and is_free:
             self.spread = _of_variance(features)
             self.own = self.own or int(self.spread is not None)
         self.feels_no_shift = self.leading is not None and (self.own > 0 or (path == "auto" and len(self.leading) > 1))

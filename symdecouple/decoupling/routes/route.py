@@ -37,6 +37,7 @@ __all__ = ["Answers", "AtLevel", "Levels", "OrbitRoute", "Reached", "Reordered",
 
 _FAR = 2.0**100  # flows and features take powers of numbers, and the tenth is beyond float64
 _DIGITS = 30  # that decide whether float64 is at fault
+_ROUNDINGS = 64  # of the largest of some numbers: their mean is no less
 _OUT_OF_RANGE = Outcome(False, "out of range", "numbers on the way to this level are beyond float64; change the unit, "
                         "or use dps=")
 
@@ -256,13 +257,17 @@ class SpreadRoute(Route):
 
     def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
         """As in `Route`; a mean that is rounding is none, and not left beside what becomes small."""
-        means, sizes = rows.sum(axis=1) / rows.shape[1], abs(rows).max(axis=1)
-        at = self.route.impose(rows, 2, [np.where(abs(means) <= 4 * unit(rows) * sizes, 0 * means, means), targets[0]])
+
+        def means(numbers: Array) -> Array:
+            found, sizes = numbers.sum(axis=-1) / numbers.shape[-1], abs(numbers).max(axis=-1)
+            return np.where(abs(found) <= _ROUNDINGS * unit(rows) * sizes, 0 * found, found)
+
+        at = self.route.impose(rows, 2, [means(rows), targets[0]])
 
         def back(covectors: Array) -> tuple[Array, Any]:
             assert at.back is not None
             free, lost = at.back(covectors)
-            return free + covectors.sum(axis=2, keepdims=True) / rows.shape[1], lost
+            return free + means(covectors)[..., None], lost
 
         return replace(at, back=back)
 
