@@ -252,7 +252,7 @@ class Choice:
         natural = tuple(range(len(self.features)))
         if self.moments is not None or self.filter_ndim or self.n_coordinates:
             return self.moments, natural
-        for places in dict.fromkeys((natural, inner_order(in_groups([self.features])))):
+        for places in dict.fromkeys((natural, inner_order(in_groups([list(self.features)])))):
             found = recognize_moments(FeatureSet([self.features[j] for j in places]))
             if found is not None:
                 return found.of_references([self.values[j] for j in places]), places

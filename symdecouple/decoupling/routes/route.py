@@ -33,7 +33,8 @@ from symdecouple.numeric.precision.collocation import NoSlope, finite
 from symdecouple.numeric.precision.path import size, spread
 from symdecouple.numeric.samples.vectors import widened
 
-__all__ = ["Answers", "AtLevel", "Levels", "OrbitRoute", "Reached", "Reordered", "Route", "SpreadRoute", "each_row", "placed", "rows_left"]
+__all__ = ["Answers", "AtLevel", "Levels", "OrbitRoute", "Reached", "Reordered", "Route", "SpreadRoute", "each_row",
+           "placed", "rows_left"]
 
 _FAR = 2.0**100  # flows and features take powers of numbers, and the tenth is beyond float64
 _DIGITS = 30  # that decide whether float64 is at fault
@@ -260,7 +261,7 @@ class SpreadRoute(Route):
 
         def means(numbers: Array) -> Array:
             found, sizes = numbers.sum(axis=-1) / numbers.shape[-1], abs(numbers).max(axis=-1)
-            return np.where(abs(found) <= _ROUNDINGS * unit(rows) * sizes, 0 * found, found)
+            return np.asarray(np.where(abs(found) <= _ROUNDINGS * unit(rows) * sizes, 0 * found, found))
 
         at = self.route.impose(rows, 2, [means(rows), targets[0]])
 
