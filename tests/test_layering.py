@@ -73,8 +73,8 @@ ORDER = {
     "tables": "row_functions labels groups grouped labelled",
     "families": "moments linear_forms bank tils filter_moments quadratic exact recognition circular",
     "decoupling": (  # the plan and what it is made of, and four rooms behind it
-        "expectations reference attainable.reference motions.motion motions.orbit "
-        "motions.joint_steps motions.nested_roots offsets routes.route routes.moments routes.energies "
+        "expectations reference attainable.reference motions.motion offsets motions.orbit "
+        "motions.joint_steps motions.nested_roots routes.route routes.moments routes.energies "
         "routes.precise_energies routes.narrow verdicts.implicit verdicts.modified "
         "verdicts.spectral_minor verdicts.modified_energies verdicts.refutation "
         "verdicts.decisions verdicts.scenario verdicts.closures inner_order choice attainable.levels "
