@@ -73,10 +73,10 @@ ORDER = {
     "tables": "row_functions labels groups grouped labelled",
     "families": "moments linear_forms bank tils filter_moments quadratic exact recognition circular",
     "decoupling": (  # the plan and what it is made of, and four rooms behind it
-        "expectations reference attainable.reference motions.motion motions.orbit "
-        "motions.joint_steps motions.nested_roots offsets routes.route routes.moments routes.energies "
+        "expectations reference attainable.reference motions.motion offsets motions.orbit "
+        "motions.joint_steps motions.nested_roots routes.route routes.moments routes.energies "
         "routes.precise_energies routes.narrow verdicts.at_references verdicts.modified "
-        "verdicts.refutation verdicts.decisions verdicts.scenario verdicts.closures inner_order choice "
+        "verdicts.refutation verdicts.decisions verdicts.scenario verdicts.closures inner_order leading choice "
         "attainable.levels application dependence explanation precise progress counted "
         "running attainable.ranges "
         "report denormalizing carrying colour_channels lookup_table transfer_picture transferred transfer "

@@ -10,10 +10,10 @@ from functools import cached_property, lru_cache, partial
 from itertools import takewhile
 from typing import Any, Literal, TypeVar, get_args
 
-from sympy import Function, I, Pow, S, exp, oo
-from sympy.functions.elementary.hyperbolic import HyperbolicFunction
+from sympy import I, S, oo
 from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
+from symdecouple.decoupling.leading import felt_digits, in_any_order, is_scaled, of_variance, on_the_line
 from symdecouple.decoupling.motions.joint_steps import ConcatenatedFlows, StrictSteps
 from symdecouple.decoupling.motions.nested_roots import Automatic, NestedRoots
 from symdecouple.decoupling.motions.orbit import OrbitMotion
@@ -22,11 +22,11 @@ from symdecouple.decoupling.routes.energies import EnergyRoute
 from symdecouple.decoupling.routes.moments import MomentRoute
 from symdecouple.decoupling.routes.narrow import NarrowRoute
 from symdecouple.decoupling.routes.precise_energies import PreciseEnergyRoute
-from symdecouple.decoupling.routes.route import Levels, OrbitRoute, Route
+from symdecouple.decoupling.routes.route import Levels, OrbitRoute, Reordered, Route, SpreadRoute
 from symdecouple.decoupling.verdicts.modified import first_features, modified_features
 from symdecouple.decoupling.verdicts.scenario import Verdicts
 from symdecouple.errors import BudgetExceeded, InvalidInput, NoClosedForm
-from symdecouple.families.moments import recognize_moments
+from symdecouple.families.moments import MomentCoordinates, recognize_moments
 from symdecouple.families.quadratic import recognize_quadratic
 from symdecouple.flows.flow import Flow
 from symdecouple.flows.generators import generators
@@ -37,10 +37,8 @@ from symdecouple.flows.steps import make_steps
 from symdecouple.language.budget import Budget
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
-from symdecouple.language.gate import cancel
 from symdecouple.language.mean import Mean
 from symdecouple.language.precision import at_digits
-from symdecouple.language.sample import Sample
 from symdecouple.numeric.moments.levels import HIGHEST
 from symdecouple.numeric.paths.black_box_rows import path_of
 from symdecouple.numeric.samples.intake import check_choice
@@ -52,7 +50,6 @@ PathName = Literal["auto", "broad", "relaxed", "narrow", "parallel"]
 Made = TypeVar("Made")
 
 
-_GROWING = HyperbolicFunction, exp
 _COORDINATES = "functions of explicit coordinates have no flows in closed form here"
 _KEPT = 8  # levels and grids: a call on one image would wait longer for them than for its numbers
 _DIGITS = 30  # of a reference before it is rounded to float64
@@ -78,6 +75,12 @@ class Choice:
         Of as many leading features as are moments; the mean alone is one.
     moments : MomentCoordinates or None
         The same where these are two at least.
+    together : MomentCoordinates or None
+        The same in groups too.
+    spread : MomentCoordinates or None
+        Of the mean and feature 1, where that is a function of the variance alone: level 1 scales about the mean.
+    at_moments : tuple of int
+        Levels at which features are as many moments in another order: samples end where those bring them.
     energies : QuadraticForms or None
         Where the features are quadratic forms of a signal, and are not asked to take the narrow path.
     spans : list of tuple
@@ -109,23 +112,29 @@ class Choice:
         self.energies = None if path == "narrow" else recognize_quadratic(features)
         self.spans = [(group[0], group[-1] + 1) for group in features.groups]
         self.filter_ndim, self.n_coordinates = features.filter_ndim, len(features.coordinates)
+        self.together, self._places = self.moments, tuple(range(len(features)))
+        if self.moments is None and self.filter_ndim is None and not self.n_coordinates:
+            self.together, self._places = in_any_order(features, values)
         self.is_of_sets = len(features.symbolic) == len(features) and not (self.filter_ndim or self.n_coordinates)
         self.has_waves = any(f.expr.has(TrigonometricFunction) for f in features.symbolic)
-        functions = [f for feature in features.symbolic for f in feature.expr.atoms(*_GROWING, TrigonometricFunction)]
-        self.reach = max(map(_degree, functions), default=0)
-        self.is_growing = any(isinstance(f, _GROWING) for f in functions)
+        self.reach, self.is_growing = felt_digits(features)
         ends = set(features.sample.interval)
         self.interval = None if ends == {-oo, oo} else features.sample.interval
         self.own = min(len(self.leading), 2) if self.leading is not None else 0
         if path == "narrow" and self.leading is None and ends <= {-oo, S.Zero, oo}:
-            self.own = int(_is_scaled(features))
+            self.own = int(is_scaled(features))
+        self.spread = None
+        if path in ("auto", "narrow") and not (self.interval or self.energies or self.leading) and self.is_of_sets:
+            self.spread = of_variance(features)
+            self.own = self.own or int(self.spread is not None)
         self.feels_no_shift = self.leading is not None
         self._flat: int | None = None
-        self._narrow = NarrowRoute(path_of(features), self.moments)
+        self._narrow = NarrowRoute(path_of(features), self._in_order)
         self._last = self.spans[-1][0]
+        self._first = self._in_order or self.leading
         self._closed = lru_cache(None)(partial(_closed, features, values))
-        self._free = self._closed if self.interval is None or self.leading is None else lru_cache(None)(partial(
-            _closed, _on_the_line(features, len(self.leading)), values))
+        self._free = self._closed if self.interval is None or self._first is None else lru_cache(None)(partial(
+            _closed, on_the_line(features, len(self._first)), values))
         self.levels: Callable[[int | None, bool, tuple[int, ...]], Levels] = lru_cache(_KEPT)(self._levels)
         self.budget = budget
         if path not in ("auto", "narrow") and not self._is_covered(len(features)):
@@ -226,19 +235,54 @@ class Choice:
         if self.energies is not None:
             closed.append((len(self.energies), PreciseEnergyRoute(self.energies, grid, self.features) if precise else
                            EnergyRoute(self.energies, grid)))
-        own = self.own if precise or self.path != "auto" or self.moments is None else 3
-        if own and not precise and self.leading is not None:
-            closed.append((min(own, len(self.leading)), MomentRoute(self.leading, own)))
-            own = min(own, len(self.leading))
-        if self.path == "narrow" and own and (precise or self.leading is None):
-            closed.append((own, OrbitRoute(lambda: self._free("auto", self.own).motion)))
-        elif self.path != "narrow" and not self._is_covered(level):
-            if self.interval is not None and self.leading is not None:
-                last = min(level, len(self.leading))
-                closed.append((last, OrbitRoute(lambda: self._free(self.path, last).motion, self.moments)))
-            closed.append((math.inf, OrbitRoute(lambda: self.closed(level).motion, self.moments)))
-        return Levels(closed[0][1] if closed else narrow, closed, narrow, lambda k: k <= own or self.is_closed(k),
-                      self.interval)
+        own = self.own if precise or self.path != "auto" or self._in_order is None else 3
+        if own and not precise and self._first is not None:
+            own = min(own, len(self._first))
+            closed.append((own, MomentRoute(self._first, own)))
+        orbit = list[tuple[float, Route]]()
+        if self.path != "narrow" and not self._is_covered(level):
+            if self.interval is not None and self._first is not None:
+                last = min(level, len(self._first))
+                orbit.append((last, OrbitRoute(lambda: self._free(self.path, last).motion, self._in_order)))
+            orbit.append((math.inf, OrbitRoute(lambda: self.closed(level).motion, self._in_order)))
+        elif self.path == "narrow" and own and self.spread is None and (precise or self.leading is None):
+            orbit.append((own, OrbitRoute(lambda: self._free("auto", self.own).motion)))
+        if self.spread is not None:
+            closed.append((1, SpreadRoute(OrbitRoute(lambda: self._scaled.motion, self.spread) if precise else
+                                          MomentRoute(self.spread, 2))))
+        if (ends := self.at_moments) and self.together is not None:
+            inner = OrbitRoute(lambda: self._ordered.motion, self.together) if precise else MomentRoute(
+                self.together, ends[-1])
+            closed += [(ends[0] - 1, route) for _, route in orbit]
+            closed.append((ends[-1], Reordered(inner, self._places)))
+        closed += orbit
+        return Levels(closed[0][1] if closed else narrow, closed, narrow,
+                      lambda k: k <= own or k in ends or self.is_closed(k), self.interval)
+
+    @cached_property
+    def _scaled(self) -> Closed:
+        """The closed forms of the mean and of feature 1."""
+        both = FeatureSet([Mean(self.features.sample), self.features[0]])
+        return _closed(both, (S.Zero, self.values[0]), "auto", 2)
+
+    @property
+    def _in_order(self) -> MomentCoordinates | None:
+        return self.together if self._places == tuple(range(len(self.features))) else None
+
+    @cached_property
+    def at_moments(self) -> tuple[int, ...]:
+        """As said above."""
+        if self.together is None or self._in_order is not None or self.interval is not None:
+            return ()
+        most = min(len(self.together), {"auto": 3, "narrow": 2}.get(self.path, 0))
+        return tuple(k for k in range(2, most + 1) if sorted(self._places[:k]) == list(range(k)))
+
+    @cached_property
+    def _ordered(self) -> Closed:
+        """The closed forms of moments in their order."""
+        first = [self._places[i] for i in range(self.at_moments[-1])]
+        return _closed(FeatureSet([self.features[j] for j in first]), tuple(self.values[j] for j in first), "auto",
+                       len(first))
 
     def _is_covered(self, level: int) -> bool:
         """True iff the frequency domain has all levels up to one, the mean included: no flow is looked for."""
@@ -273,25 +317,6 @@ class Choice:
                         f"involutive ({verdict.status.name}: {verdict.reason}), so that no closed form brings all of "
                         "them to their references")
         return ""
-
-
-def _degree(function: Function) -> int:
-    """The highest power of the argument of a function, 1 at least."""
-    return max([1, *(int(p.exp) for p in function.args[0].atoms(Pow) if p.exp.is_Integer)])
-
-
-def _is_scaled(features: FeatureSet) -> bool:
-    """Whether the flow of feature 1 is a factor, as that of the second moment: its gradient is a multiple of x."""
-    if features.coordinates or features.filter_ndim is not None or len(features.groups[0]) > 1 or not features.symbolic:
-        return False
-    return features.sample not in cancel(features[0].gradient.expr / features.sample).free_symbols
-
-
-def _on_the_line(features: FeatureSet, count: int) -> FeatureSet:
-    """The first features, which are moments, of a sample that may be any real number."""
-    line = Sample(features.sample.name)
-    return FeatureSet(f.expr.replace(Mean, lambda body, bound: Mean(body.xreplace({bound: line})))
-                      for f in features.symbolic[:count])
 
 
 def _closed(features: FeatureSet, values: tuple[Any, ...], path: PathName, count: int) -> Closed:

@@ -129,11 +129,12 @@ def _note(choice: Choice, features: tuple[Any, ...], references: tuple[Any, ...]
     """Return the note on a level that brings some features to their references."""
     note = partial(LevelNote, level, features, references)
     along = f"along the projected gradient of {', '.join(clipped(f.name, _LONGEST) for f in features)}"
+    ends = "; it ends where shift and scale do" if level <= choice.own else (
+        "; it ends where as many moments do" if level in choice.at_moments else "")
     if choice.path == "narrow":
-        ends = "; it ends where shift and scale do" if level <= choice.own else ""
         return note("narrow path", along, "", f'path="narrow" was asked for{ends}')
     if obstacle := choice.obstacle(level):
-        return (note("narrow path", along, "", f"narrow path, because {obstacle}") if choice.path == "auto" else
+        return (note("narrow path", along, "", f"narrow path, because {obstacle}{ends}") if choice.path == "auto" else
                 note("none", "there is no way", "", obstacle))
     if (spectral := choice.spectral(level)) is not None:
         return note("spectral", f"x -> {spectral.short(len(features))}", spectral.latex(latest=len(features)),

@@ -25,7 +25,7 @@ from sympy import Expr
 
 from symdecouple.decoupling.motions.joint_steps import JointSteps
 from symdecouple.decoupling.motions.motion import is_finite, largest, unit
-from symdecouple.decoupling.motions.orbit import Moved, OrbitMotion, Unreachable, ran_out
+from symdecouple.decoupling.motions.orbit import Moved, OrbitMotion, Unreachable, beyond, lies_far, ran_out
 from symdecouple.errors import Outcome
 from symdecouple.flows.leaf import Leaf, Y, leaf_of
 from symdecouple.flows.normalizer_templates import on_triple_leaf, triple_image
@@ -63,8 +63,8 @@ class NestedRoots(OrbitMotion):
         if gap(0 * targets[k - 1]) != 0 and (first := self._first_step(moved, k, targets)):
             near, far, still_moves = _bracket(gap, first, unit(targets))
             if far is None:
-                digits = f"{mpmath.mp.dps} digits" if targets.dtype == object else "float64"
-                reason = f"beyond {digits}" if still_moves else f"level {k} not attainable"
+                is_lost = still_moves or lies_far(moved.values)
+                reason = beyond(targets) if is_lost else f"level {k} not attainable"
                 raise Unreachable(Outcome(False, reason, self._about(at(near), k - 1, targets)))
             found = at(_between(gap, near, far, targets.dtype == object))
         found = replace(found, residual=self._rest(found, targets[:k]))

@@ -21,19 +21,22 @@ import numpy as np
 from sympy import Symbol, exp
 
 from symdecouple.decoupling.motions.motion import Motion, is_finite, largest, linear_solution, unit
+from symdecouple.decoupling.offsets import middles
 from symdecouple.errors import BudgetExceeded, Outcome
 from symdecouple.flows.flow import Flow
 from symdecouple.flows.steps import TARGET, Step, make_steps, undone
 from symdecouple.language.budget import Budget
 from symdecouple.language.feature_set import FeatureSet
+from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, Compiled, as_multiprecision
 from symdecouple.numeric.moments.power_sums import centred_rows
 
-__all__ = ["Moved", "OrbitMotion", "Unreachable", "keeps_digits", "ran_out"]
+__all__ = ["Moved", "OrbitMotion", "Unreachable", "beyond", "keeps_digits", "lies_far", "ran_out"]
 
 _ENDS = "limit only", "level ", "no convergence", "pole"
 _STEEP = -math.log(np.finfo(np.float64).eps) / 3  # exp(x) beside 1 has lost a third of its digits from here on
 _LONGEST = 10.0  # seconds for flow parameters with symbols for all targets
+_DIGITS = 40  # of a shift that takes an offset away: float64 would leave what it rounds of the offset
 
 
 class Unreachable(Exception):
@@ -106,7 +109,7 @@ class OrbitMotion:
             return self._imposed(x, k, wanted)
         except Unreachable as error:
             if self.explicit < 2 or self._are_references(wanted[:-1]):
-                raise Unreachable(self._by_rounding(x, k, error.outcome)) from None
+                raise Unreachable(self._by_rounding(x, k, wanted, error.outcome)) from None
         return self._anywhere.impose(x, k, targets)
 
     @cached_property
@@ -121,9 +124,9 @@ class OrbitMotion:
             first = first[0], *(replace(step, time=None) for step in first[1:])
         return type(self)(self._features_given, (*first, *rest), self.flows)
 
-    def _by_rounding(self, x: Array, k: int, seen: Outcome) -> Outcome:
+    def _by_rounding(self, x: Array, k: int, wanted: Array, seen: Outcome) -> Outcome:
         """What is said of the end of a flow, unless it is where float64 has too few digits for exponentials."""
-        is_steep = x.dtype != object and self._is_growing and largest(self._prepared(x, k)[0]) > _STEEP
+        is_steep = x.dtype != object and self._is_growing and largest(self._prepared(x, k, wanted)[0]) > _STEEP
         return replace(seen, reason="beyond float64") if is_steep and seen.reason.startswith(_ENDS) else seen
 
     def _are_references(self, targets: Array) -> bool:
@@ -133,17 +136,17 @@ class OrbitMotion:
             1 + abs(t))) for v, t in zip(values, targets, strict=True))
 
     def _imposed(self, x: Array, k: int, wanted: Array) -> Moved:
-        x, factor = self._prepared(x, k)
+        x, factor = self._prepared(x, k, wanted)
         moved = Moved(x, np.full_like(x, factor), np.full_like(x, 0 * factor))
         if k > self.explicit:
             return self._search(moved, k, wanted)
         moved = self._explicit(moved, k, wanted)
         moved = replace(moved, residual=self._rest(moved, wanted))
-        if not (self._is_there(moved) or self._is_there_in_units(moved, wanted)):
-            raise Unreachable(Outcome(False, f"level {k} not attainable", self._about(moved, k - 1, wanted)))
+        if not (self._is_there(moved) or self._is_there_in_units(moved, wanted)):  # formulas are missed by rounding
+            raise Unreachable(Outcome(False, beyond(x), self._about(moved, k - 1, wanted)))
         return moved
 
-    def _prepared(self, x: Array, k: int) -> tuple[Array, Any]:
+    def _prepared(self, x: Array, k: int, wanted: Array) -> tuple[Array, Any]:
         """Return a sample of the same leaf, about 0 and of unit size where that is allowed, and what it was scaled by.
 
         Normalized samples feel neither then; features that overflow, or cancel, far from there do not.
@@ -157,6 +160,10 @@ class OrbitMotion:
         if shifts:
             (x,), (exponent,) = centred_rows(n)
             return (x, np.ldexp(1.0, -exponent)) if scales else (np.ldexp(x, exponent), 1.0)
+        if k and self.explicit and self.flows[0].velocity == 1 and middles(n).any():  # the sign of its mean counts
+            with at_digits(_DIGITS):
+                first = Moved(as_multiprecision(x), *np.zeros((2, *x.shape), dtype=object))
+                x = self._explicit(first, 1, as_multiprecision(wanted)).values.astype(np.float64)
         exponent = -np.frexp(largest(x))[1] if scales else 0
         return np.ldexp(x, exponent), np.ldexp(1.0, exponent)
 
@@ -267,8 +274,18 @@ def ran_out(moved: Moved, start: Array, first: Array) -> str:
     if keeps_digits(moved):
         return ""
     if _is_crowded(start, first):
-        return f"beyond {mpmath.mp.dps} digits" if start.dtype == object else "beyond float64"
+        return beyond(start)
     return "limit only" if moved.residual**2 <= unit(start) else ""
+
+
+def beyond(values: Array) -> str:
+    """Return the reason of what needs more digits than numbers of a kind have."""
+    return f"beyond {mpmath.mp.dps} digits" if values.dtype == object else "beyond float64"
+
+
+def lies_far(values: Array) -> bool:
+    """True where a sample is so far from 0 that its offset takes a third of the digits."""
+    return bool(values.max() - values.min() < mpmath.cbrt(unit(values)) * largest(values))
 
 
 def _is_crowded(start: Array, moved: Array) -> bool:

@@ -1,0 +1,91 @@
+"""Moments in groups, in another order, or after a function of the variance: far outliers, offsets and units."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+import sympy as sp
+
+import symdecouple as sd
+from symdecouple import FeatureSet, Group, Mean, x
+
+M1, M2, M3, M4, M5 = (Mean(x**k) for k in range(1, 6))
+VARIANCE, SKEWNESS, KURTOSIS = sd.variance(), sd.skewness(), sd.kurtosis()
+ROW = np.round(np.random.default_rng(0).exponential(size=20) * 2**12) / 2**12
+GROUPS: dict[str, list[Any]] = {
+    "first three": [Group(M3, M1, M2), M4], "first two": [Group(M2, M1), M3, M4], "second": [M1, Group(M2, M3), M4],
+    "shape": [M1, Group(VARIANCE, SKEWNESS), KURTOSIS], "higher": [M1, Group(M2, M3), M4, M5],
+    "two levels": [Group(M1, VARIANCE), SKEWNESS, KURTOSIS], "second before first": [Group(M2), M1, M3, M4],
+}
+
+
+def central(row: Any, order: int) -> Any:
+    """A standardized moment, from exact central ones."""
+    values = [Fraction(v) for v in np.asarray(row).tolist()]
+    mean = sum(values) / len(values)
+    exact = [sum((v - mean) ** k for v in values) / len(values) for k in (2, order)]
+    with mpmath.workdps(40):
+        second, other = (mpmath.mpf(e.numerator) / e.denominator for e in exact)
+        return float(second if order == 2 else other / second ** (mpmath.mpf(order) / 2))
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_groups_of_moments_with_a_far_outlier(name: str) -> None:
+    plan = sd.decouple(FeatureSet(GROUPS[name]))
+    for far in (1e3, 1e6, 1e9):
+        row = np.append(ROW[:9] - 1, far)
+        exact = np.array(plan.transform(row, dps=20), dtype=float)
+        np.testing.assert_allclose(plan.transform(row), exact, rtol=2e-10)
+
+
+@pytest.mark.parametrize("path", ["auto", "narrow"])
+@pytest.mark.parametrize("offset", [0.0, 2.0**20, -(2.0**33), 2.0**38])
+def test_a_mean_after_the_variance_leaves_the_standardized_sample(path: Any, offset: float) -> None:
+    row, features = ROW + offset, [VARIANCE, M1, KURTOSIS]
+    values = [Fraction(v) for v in row.tolist()]
+    mean, deviation = sum(values) / len(values), central(row, 2) ** 0.5
+    standard = [float(v - mean) / deviation for v in values]
+    plan = sd.decouple(features, path=path)
+    np.testing.assert_allclose(plan.normalize(row, level=2), standard, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(plan.normalize(row[:6], level=2, dps=30).astype(float), sd.decouple(
+        [M1, M2]).normalize(row[:6], level=2, dps=30).astype(float), rtol=1e-15)
+    np.testing.assert_allclose(plan.transform(row)[[0, 2]], [central(row, 2), central(row, 4)], rtol=1e-13)
+
+
+@pytest.mark.parametrize("path", ["auto", "narrow"])
+def test_a_mean_after_the_second_moment_far_from_zero(path: Any) -> None:
+    plan = sd.decouple([M2, M1, M3], path=path)
+    for offset in (0.0, 2.0**20, -(2.0**33)):
+        row = ROW + offset
+        np.testing.assert_allclose(plan.transform(row)[2], central(row, 3), rtol=1e-13)
+
+
+@pytest.mark.parametrize("offset", [2.0**20, 2.0**33, 2.0**39])
+@pytest.mark.parametrize("side", [-1, 1])
+def test_a_first_feature_that_keeps_the_side_of_the_mean(side: int, offset: float) -> None:
+    """The mean goes to 1 or -1, or next to 3; the second moment is the variance and what that squared is."""
+    row = side * (ROW + offset)
+    for first, goal, end in ((M1**2, 1, side), ((M1 - 3) ** 2, 1, 3 + side), (M1**2, 1e-12, side * 1e-6)):
+        plan = sd.decouple([first, M2], [goal, 9])
+        np.testing.assert_allclose(plan.transform(row)[1], central(row, 2) + end**2, rtol=1e-12)
+        assert plan.normalize(row, level=1).mean() == pytest.approx(end, rel=1e-8)
+
+
+@pytest.mark.parametrize("path", ["auto", "narrow"])
+@pytest.mark.parametrize(("first", "goal"), [(VARIANCE, 1), (sd.standard_deviation(), 2), (sp.log(VARIANCE), 0)])
+def test_a_function_of_the_variance_in_any_unit(path: Any, first: Any, goal: int) -> None:
+    plan, row = sd.decouple([first, KURTOSIS], [goal, 3], path=path), ROW[:8]
+    exact = [np.array(found, dtype=float) for found in (plan.transform(row, dps=25), plan.gradients(row, dps=25))]
+    for power in (0, 30, 180, -180, 480):
+        unit = 2.0**power
+        np.testing.assert_allclose(plan.transform(row * unit)[1:], exact[0][1:], rtol=1e-9)
+        slopes = plan.gradients(row * unit)[1:] * unit
+        np.testing.assert_allclose(slopes, exact[1][1:], rtol=0, atol=1e-8 * np.abs(exact[1][1:]).max())
+        precise = np.array(plan.transform(row * unit, dps=20), dtype=float) if power in (30, 180) else exact[0]
+        np.testing.assert_allclose(precise[1], exact[0][1], rtol=1e-15)
+    _, (outcome,) = plan.normalize(row * 2.0**180, level=1, on_refusal="return")
+    assert outcome.reason == "out of range"  # a deviation of 1 beside a mean of 1e54
