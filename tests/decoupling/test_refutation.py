@@ -100,7 +100,7 @@ def test_nothing_is_refuted_where_the_set_is_involutive() -> None:
 
 
 def test_past_the_budget_it_is_undecided() -> None:
-    verdict = decide_modified(made("exponentials").subject(4), made("exponentials").steps, budget=0.05)
+    verdict = decide_modified(made("exponentials").subject(4), made("exponentials").steps, budget=1e-4)
     assert verdict.status is Status.UNDECIDED and "budget" in verdict.reason
     assert verdict.independence is not None and verdict.independence.status is Status.UNDECIDED
 
