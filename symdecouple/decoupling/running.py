@@ -306,11 +306,11 @@ def batch_of(choice: Choice, name: str, samples: Any, axis: SampleAxis, dps: int
 
 def _without_merged(rows: Array, found: Answers, dps: int | None, is_of_sets: bool) -> Answers:
     """Refuse samples whose entries differ and come to one number, as `stats.match` does, but for what is rounding."""
-    with at_digits(dps) if dps else nullcontext(), np.errstate(invalid="ignore"):
+    with at_digits(dps) if dps else nullcontext(), np.errstate(invalid="ignore", over="ignore"):
         values = +found.values if dps else found.values
         low, high = values.min(axis=1), values.max(axis=1)
         is_one = low == high
-        for r in np.flatnonzero(((high - low) * WAVES <= np.maximum(-low, high)) & ~is_one) if is_of_sets else ():
+        for r in np.flatnonzero((high - low <= np.maximum(-low, high) / WAVES) & ~is_one) if is_of_sets else ():
             is_one[r] = is_turned(rows[r], values[r])
         merged = np.flatnonzero(is_one)
     merged = merged[rows[merged].min(axis=1) < rows[merged].max(axis=1)]
@@ -343,7 +343,8 @@ def _hidden_digits(rows: Array, choice: Choice) -> int:
         largest, spread = _bits(max(map(abs, values))), _bits(max(values) - min(values))
         whole = max(0, spread if choice.feels_no_shift else largest)
         apart = min(5 << whole, _MOST_BITS) if choice.is_growing and whole else 0  # a third may go: 3 / log(2)
-        most = max(most, max(0, largest - spread) + choice.reach * whole + apart)
+        unit = whole if choice.energies else 0  # power that no imposed energy sees stays beside what is imposed
+        most = max(most, max(0, largest - spread) + choice.reach * whole + apart + unit)
     return int(most * 0.302) + 1 if most else 0  # log10(2)
 
 
