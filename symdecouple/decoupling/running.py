@@ -342,7 +342,8 @@ def _hidden_digits(rows: Array, choice: Choice) -> int:
     for values in filter(None, map(fractions_of, rows)):
         largest, spread = _bits(max(map(abs, values))), _bits(max(values) - min(values))
         whole = max(0, spread if choice.feels_no_shift else largest)
-        apart = min(5 << whole, _MOST_BITS) if choice.is_growing and whole else 0  # a third may go: 3 / log(2)
+        is_felt = choice.is_growing and 0 < whole < _MOST_BITS.bit_length()  # more than they are is of no use to others
+        apart = min(5 << whole, _MOST_BITS) if is_felt else 0  # a third may go: 3 / log(2)
         unit = whole if choice.energies else 0  # power that no imposed energy sees stays beside what is imposed
         most = max(most, max(0, largest - spread) + choice.reach * whole + apart + unit)
     return int(most * 0.302) + 1 if most else 0  # log10(2)
