@@ -208,7 +208,9 @@ class Running:
                 middle[r] += float(mean - sum(map(Fraction, rows[r].tolist())) / rows.shape[1])  # taken off before
             with np.errstate(invalid="ignore"):  # of a NaN in an object array, again
                 found = replace(found, values=found.values + middle) if middle.any() else found
-            return _without_merged(rows, found, self.dps, self.choice.is_of_sets)
+            given = rows if self.batch.unrounded is None else self.batch.unrounded
+            places = np.arange(len(rows)) if given is rows else index
+            return _without_merged(rows, found, self.dps, self.choice.is_of_sets, lambda r: given[places[r]])
         if (leading := self.choice.leading) is None:
             return found
         is_slope = len(self.shape) > 1
@@ -304,7 +306,8 @@ def batch_of(choice: Choice, name: str, samples: Any, axis: SampleAxis, dps: int
     return batch
 
 
-def _without_merged(rows: Array, found: Answers, dps: int | None, is_of_sets: bool) -> Answers:
+def _without_merged(rows: Array, found: Answers, dps: int | None, is_of_sets: bool, given: Callable[[Array], Array]
+                    ) -> Answers:
     """Refuse samples whose entries differ and come to one number, as `stats.match` does, but for what is rounding."""
     with at_digits(dps) if dps else nullcontext(), np.errstate(invalid="ignore", over="ignore"):
         values = +found.values if dps else found.values
@@ -313,8 +316,10 @@ def _without_merged(rows: Array, found: Answers, dps: int | None, is_of_sets: bo
         for r in np.flatnonzero((high - low <= np.maximum(-low, high) / WAVES) & ~is_one) if is_of_sets else ():
             is_one[r] = is_turned(rows[r], values[r])
         merged = np.flatnonzero(is_one)
-    merged = merged[rows[merged].min(axis=1) < rows[merged].max(axis=1)]
     if not merged.size:
+        return found
+    exact = given(merged)
+    if not (merged := merged[exact.min(axis=1) < exact.max(axis=1)]).size:
         return found
     why = Outcome(False, "out of range", "all entries of the sample come to one number of " + (
         f"{dps} digits; use more of them" if dps else "float64; take another unit, or use dps="))
