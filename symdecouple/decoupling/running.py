@@ -208,7 +208,9 @@ class Running:
                 middle[r] += float(mean - sum(map(Fraction, rows[r].tolist())) / rows.shape[1])  # taken off before
             with np.errstate(invalid="ignore"):  # of a NaN in an object array, again
                 found = replace(found, values=found.values + middle) if middle.any() else found
-            return _without_merged(rows, found, self.dps, self.choice.is_of_sets)
+            given = rows if self.batch.unrounded is None else self.batch.unrounded
+            places = np.arange(len(rows)) if given is rows else index
+            return _without_merged(rows, found, self.dps, self.choice.is_of_sets, lambda r: given[places[r]])
         if (leading := self.choice.leading) is None:
             return found
         is_slope = len(self.shape) > 1
@@ -304,17 +306,20 @@ def batch_of(choice: Choice, name: str, samples: Any, axis: SampleAxis, dps: int
     return batch
 
 
-def _without_merged(rows: Array, found: Answers, dps: int | None, is_of_sets: bool) -> Answers:
+def _without_merged(rows: Array, found: Answers, dps: int | None, is_of_sets: bool, given: Callable[[Array], Array]
+                    ) -> Answers:
     """Refuse samples whose entries differ and come to one number, as `stats.match` does, but for what is rounding."""
-    with at_digits(dps) if dps else nullcontext(), np.errstate(invalid="ignore"):
+    with at_digits(dps) if dps else nullcontext(), np.errstate(invalid="ignore", over="ignore"):
         values = +found.values if dps else found.values
         low, high = values.min(axis=1), values.max(axis=1)
         is_one = low == high
-        for r in np.flatnonzero(((high - low) * WAVES <= np.maximum(-low, high)) & ~is_one) if is_of_sets else ():
+        for r in np.flatnonzero((high - low <= np.maximum(-low, high) / WAVES) & ~is_one) if is_of_sets else ():
             is_one[r] = is_turned(rows[r], values[r])
         merged = np.flatnonzero(is_one)
-    merged = merged[rows[merged].min(axis=1) < rows[merged].max(axis=1)]
     if not merged.size:
+        return found
+    exact = given(merged)
+    if not (merged := merged[exact.min(axis=1) < exact.max(axis=1)]).size:
         return found
     why = Outcome(False, "out of range", "all entries of the sample come to one number of " + (
         f"{dps} digits; use more of them" if dps else "float64; take another unit, or use dps="))
@@ -342,8 +347,10 @@ def _hidden_digits(rows: Array, choice: Choice) -> int:
     for values in filter(None, map(fractions_of, rows)):
         largest, spread = _bits(max(map(abs, values))), _bits(max(values) - min(values))
         whole = max(0, spread if choice.feels_no_shift else largest)
-        apart = min(5 << whole, _MOST_BITS) if choice.is_growing and whole else 0  # a third may go: 3 / log(2)
-        most = max(most, max(0, largest - spread) + choice.reach * whole + apart)
+        is_felt = choice.is_growing and 0 < whole < _MOST_BITS.bit_length()  # more than they are is of no use to others
+        apart = min(5 << whole, _MOST_BITS) if is_felt else 0  # a third may go: 3 / log(2)
+        unit = whole if choice.energies else 0  # power that no imposed energy sees stays beside what is imposed
+        most = max(most, max(0, largest - spread) + choice.reach * whole + apart + unit)
     return int(most * 0.302) + 1 if most else 0  # log10(2)
 
 

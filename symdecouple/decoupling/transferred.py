@@ -19,7 +19,7 @@ from symdecouple.figures import Axes
 from symdecouple.numeric.samples.batch import Answer, OnRefusal
 from symdecouple.numeric.samples.intake import check_choice, take_numbers
 from symdecouple.numeric.samples.kinds import Outcomes, Quiet, Signal
-from symdecouple.numeric.samples.vectors import own_axes
+from symdecouple.numeric.samples.vectors import narrowed, own_axes
 from symdecouple.shown import Card, Shown
 
 __all__ = ["Beyond", "Transferred"]
@@ -179,8 +179,9 @@ class Transferred(Shown):
         if given.masked is not None and given.masked.any():
             raise InvalidInput("apply: masked values have no place in a map; fill them")
         array = np.asarray(given.array, dtype=np.float64)
+        single = np.asarray(given.array).dtype in (np.float16, np.float32)
         if shape == () and self.recipe.is_pointwise:
-            moved, refusals = self._each(array.reshape(1, -1), beyond)
+            moved, refusals = self._each(array.reshape(1, -1), beyond, single)
             values = moved.reshape(array.shape)
         else:
             parts, axes = _as_samples(layout, array, "other")
@@ -188,10 +189,9 @@ class Transferred(Shown):
                 raise InvalidInput(f"apply: {self._described} was transferred; other values of shape {array.shape} "
                                    f"make a batch of shape {parts.shape[: parts.ndim - len(axes)]}")
             grid = parts.shape[len(shape) :]
-            moved, refusals = self._each(parts.reshape(-1, *grid), beyond)
+            moved, refusals = self._each(parts.reshape(-1, *grid), beyond, single)
             values = layout.back(np.moveaxis(moved.reshape(parts.shape), range(-len(axes), 0), axes))
-        if np.asarray(given.array).dtype in (np.float16, np.float32):
-            values = values.astype(np.float32)
+        values = values.astype(np.float32) if single else values
         return Answer("apply", shape, refusals, frames=3).deliver(values, on_refusal)
 
     def lookup_table(self, size: int = 33, *, white: float | None = None) -> LookupTable:
@@ -251,8 +251,10 @@ class Transferred(Shown):
         shape = self.wanted.shape[:-1]
         return f"a batch of shape {shape}" if shape else "one sample"
 
-    def _each(self, others: NDArray[Any], beyond: Beyond) -> tuple[NDArray[Any], dict[int, Outcome]]:
-        """Samples, (R, ...), after the maps of those that were transferred, and why some have no answer."""
+    def _each(self, others: NDArray[Any], beyond: Beyond, single: bool = False
+              ) -> tuple[NDArray[Any], dict[int, Outcome]]:
+        """Samples, (R, ...), after the maps of those that were transferred, and why some have no answer; `single`: in
+        float32."""
         shape = self.wanted.shape[:-1]
         sources, results = (_as_samples(self.layout, np.asarray(image, dtype=np.float64), "source")[0]
                             for image in (self.source, self.values))
@@ -278,6 +280,9 @@ class Transferred(Shown):
             values[i] = np.where(fine & ~(is_over & (beyond == "refuse")), moved, np.nan)
             if why := _told(others[i], fine, is_over & (beyond == "refuse"), sources[at]):
                 refusals[i] = why
+            if single and (is_there := np.isfinite(values[i])).any():  # a limit may be infinite
+                (values[i][is_there],), lost = narrowed(values[i][is_there][None])
+                refusals |= {i: lost[0]} if lost else {}
         return values, refusals
 
 

@@ -101,8 +101,11 @@ def checked(found: Any, error: Any, features: Any, values: Any, begins_with_mean
 
 
 def apart(found: Any, x: Any) -> Any:
-    """Return a sample vector whose entries that differed have not come to one number."""
-    if np.min(found) == np.max(found) and np.min(x) < np.max(x):
+    """Return a sample vector whose entries that differed have not come to one number, or to what rounding makes of it:
+    their order turns."""
+    ordered, most = found[np.argsort(x, kind="stable")], np.max(found) - np.min(found)
+    is_turned = np.max(np.maximum.accumulate(ordered) - ordered) > most / 4 and most < 2.0**-34 * np.max(np.abs(found))
+    if (most == 0 or is_turned) and np.min(x) < np.max(x):
         raise ValueError("out of range: all entries of the sample come to one number; take another unit")
     return found
 

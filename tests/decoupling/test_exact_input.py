@@ -370,3 +370,14 @@ def test_where_a_later_level_needs_what_float64_rounds_it_is_said(features: Any,
     assert outcome.reason == "beyond float64" and np.isnan(values).all()
     assert plan.transform(sample, dps=30, on_refusal="return")[1][0].ok
     assert sd.decouple([Mean(x**2)], [1]).transform(sample) == 2.0**120
+
+
+@pytest.mark.parametrize("sample", [[2**60 + k for k in (1, 3, 4, 9, 10)], [10**60 + k for k in (1, 3, 4, 9, 10)],
+                                    np.array([2**60 + k for k in (1, 3, 4, 9, 10)])])
+def test_numbers_that_differ_before_float64_rounds_them_are_no_sample_of_one_value(sample: Any) -> None:
+    """x / sqrt(Mean(x^2)) of numbers that differ by less than 1e-17 of their size: one number of float64, and said."""
+    plan = sd.decouple([Mean(x**2)], [1])
+    moved, (outcome,) = plan.normalize(sample, 1, on_refusal="return")
+    assert outcome.reason == "out of range" and np.isnan(moved).all()
+    assert plan.normalize([7, 7, 7], 1).tolist() == [1, 1, 1]
+    assert len(set(plan.normalize(sample, 1, dps=70).tolist())) == 5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from fractions import Fraction
 from typing import Any
 
@@ -228,3 +229,15 @@ def test_what_rounding_of_the_entries_hides_is_refused(unit: float) -> None:
     if unit < 1e154:
         expected = plan.transform(unit * (row - row.mean()))[1]
         assert plan.transform(unit * row, dps=320)[1] == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_the_largest_numbers_are_moved_without_a_warning(order: int) -> None:
+    row = np.array([1, 2, 3, 5, 8, 13]) * 1.3e307
+    plan = sd.decouple(raw_moments(4))
+    small, (there,) = plan.normalize(row / 2**1000, order, on_refusal="return")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        moved, (outcome,) = plan.normalize(row, order, on_refusal="return")
+    assert outcome.ok and there.ok
+    np.testing.assert_allclose(moved, small * (2.0**1000 if order == 1 else 1), rtol=1e-14)

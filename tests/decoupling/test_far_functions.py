@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -55,3 +56,13 @@ def test_an_exponential_far_below_its_target_is_reached(offset: int) -> None:
     assert abs(value - expected) < 1e-18 * abs(expected)
     values, (outcome,) = plan.transform([float(v) for v in sample], on_refusal="return")
     assert abs(values[1] - expected) < 1e-14 if outcome.ok else outcome.reason == "beyond float64"
+
+
+@pytest.mark.parametrize("sample", [[10**4 + k for k in (1, 2, 5)], [0, 1, 2, 10**6], [10**100, 3 * 10**100, 10**99]])
+def test_exponentials_that_no_digits_reach_are_refused_soon(sample: list[int]) -> None:
+    """exp(10000) beside 1 takes 4300 digits: they are not tried; of float64 the exponentials may be beyond."""
+    plan = sd.decouple([Mean(sp.exp(x))], [1])
+    begin = time.process_time()
+    (one,), (other,) = (plan.normalize(sample, 1, dps=dps, on_refusal="return")[1] for dps in (None, 30))
+    assert one.reason in ("beyond float64", "out of range") and other.reason.startswith("beyond ")
+    assert time.process_time() - begin < 10

@@ -150,3 +150,24 @@ def test_a_result_has_the_digits_that_are_asked_for_or_tells_that_it_has_not(sam
     with mpmath.workdps(200):
         apart = max(abs(a - mpmath.mpf(b)) for a, b in zip(found, sample, strict=True))
         assert not outcome.ok or apart <= max(found.error, mpmath.mpf(10) ** (2 - digits)) * max(map(abs, sample))
+
+
+@pytest.mark.parametrize("dps", [15, 30, 60])
+@pytest.mark.parametrize("exponent", [-150, -50, 0, 20, 50, 100, 150])
+def test_energies_beside_power_that_none_of_them_sees(exponent: int, dps: int) -> None:
+    """No energy sees the mean, which stays 10^exponent beside amplitudes of 1; float64 takes it out before."""
+    row = np.random.default_rng(5).normal(size=9) * 10.0**exponent
+    plan = decouple(second_order_moments([[-1, 0, 1], [-1, 2, -1]]))
+    values, (outcome,) = plan.transform(row, dps=dps, on_refusal="return")
+    expected = plan.transform(row)
+    assert outcome.ok and values.error < 10.0 ** (2 - dps)
+    np.testing.assert_allclose([float(v) for v in values], expected, rtol=1e-11)
+    more = plan.transform(row, dps=dps + 300)
+    assert all(abs(a - b) <= 10 ** mpmath.mpf(1 - dps) * abs(b) for a, b in zip(values, more, strict=True))
+
+
+def test_power_below_the_digits_is_refused() -> None:
+    row = np.random.default_rng(5).normal(size=9)
+    plan = decouple(second_order_moments([[-1, 0, 1], [-1, 2, -1]]), reference=[Rational(1, 10**300), 1])
+    values, (outcome,) = plan.transform(row, dps=15, on_refusal="return")
+    assert outcome.reason == "out of range" and values[0] > 1 and mpmath.isnan(values[1])

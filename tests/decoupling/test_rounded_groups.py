@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from fractions import Fraction
 from typing import Any
 
@@ -56,3 +57,19 @@ def test_values_that_differ_have_no_variance_of_zero(kind: str, features: list[A
     for values, (outcome,) in found:
         assert outcome.ok or (outcome.reason in ("beyond float64", "out of range") and "dps=" in outcome.detail)
         assert outcome.ok == bool(np.isfinite(np.ma.filled(values, 0)).all())
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint64])
+def test_many_integers_that_float64_rounds_are_refused_as_soon_as_they_are_read(kind: Any) -> None:
+    """Half an ulp is 128 near 2^60, which is 2^-26, half of the digits, of a range of 2^33."""
+    plan = sd.decouple([Mean(x**2), Mean(x)], [1, 0])
+    for span, is_lost in ((10**6, True), (2**32, True), (2**34, False)):
+        numbers = np.random.default_rng(0).integers(0, span, 300_000, dtype=kind) + kind(2**60)
+        numbers[:2] = 2**60, 2**60 + span
+        numbers[2] = 2**60 + 128
+        begin = time.process_time()
+        outcome = plan.transform(numbers, on_refusal="return")[1][0]
+        assert time.process_time() - begin < 0.5
+        assert (outcome.reason == "beyond float64") == is_lost
+        one_by_one = plan.transform(numbers[:500].astype(object), on_refusal="return")[1][0]
+        assert one_by_one.reason == outcome.reason

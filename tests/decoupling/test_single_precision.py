@@ -90,3 +90,20 @@ def test_noise_about_zero_is_no_small_value() -> None:
     row = (np.array([-3, -1, 1, 3]) * 1e-15 + 1e-24).astype(np.float32)
     values, (outcome,) = sd.decouple([Mean(x), Mean(x**2)], [0, 1]).transform(row, on_refusal="return")
     assert outcome.ok and np.isfinite(values).all()
+
+
+@pytest.mark.parametrize(("unit", "other", "is_lost"), [
+    (1.0, [2.5, 4.0], False), (1e37, [2.5, 200.0], True), (1e-42, [2.5, 4.0], False), (1e-46, [2.5, 4.0], True),
+    (1e-46, [2.5, 3e38], False)])
+@pytest.mark.parametrize("features", [raw_moments(2), sd.families.second_order_moments([[0, 1, 0], [-1, 0, 1]])])
+def test_other_values_that_float32_cannot_hold(features: Any, unit: float, other: list[float], is_lost: bool) -> None:
+    source = np.array([1.0, 2, 3, 5, 8, 13])
+    done = sd.decouple(features).transfer(source, source[::-1] ** 1.02 * unit)
+    other = other * 3
+    wide = done.apply(other)
+    values, (outcome,) = done.apply(np.array(other, np.float32), on_refusal="return")
+    assert values.dtype == np.float32 and outcome.ok != is_lost
+    if is_lost:
+        assert outcome.reason == "out of range" and np.isnan(values).all()
+    else:
+        np.testing.assert_allclose(values, wide, rtol=1e-6, atol=LIMITS.tiny)

@@ -362,3 +362,17 @@ def test_code_of_moments_stays_in_the_domain() -> None:
     ratios = [[(a - c) * (b - d) / ((a - d) * (b - c)) for a, b, c, d in (row[k : k + 4] for k in range(5))]
               for row in (sample, found.tolist())]
     assert ratios[1] == pytest.approx(ratios[0], rel=1e-10)
+
+
+@pytest.mark.parametrize("offset", [10.0**9, 10.0**12, 10.0**15])
+def test_order_that_rounding_turned_is_refused(offset: float) -> None:
+    """x/(1 - t x) takes all numbers of such a sample to about 1, nearer to each other than float64 tells."""
+    features = FeatureSet([Mean(x**3)])
+    row, space = np.array([1.0, 2, 3, 5, 8, 13]) + offset, {}
+    exec(normalizers(features, [1])[-1].code(), space)
+    with pytest.raises(ValueError, match="out of range: all entries of the sample come to one number"):
+        space["normalize"](row)
+    with mpmath.workdps(60):  # 1/y = 1/x - t with mean cube 1: the order is kept
+        inverse = [1 / mpmath.mpf(v) for v in row]
+        spread = max(inverse) - min(inverse)
+    assert spread < 2**-52

@@ -10,7 +10,6 @@ working precision is refused ("beyond float64", "beyond 50 digits"), never retur
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -34,7 +33,7 @@ from symdecouple.numeric.moments.power_sums import centred_rows
 __all__ = ["Moved", "OrbitMotion", "Unreachable", "beyond", "keeps_digits", "lies_far", "ran_out"]
 
 _ENDS = "limit only", "level ", "no convergence", "pole"
-_STEEP = -math.log(np.finfo(np.float64).eps) / 3  # exp(x) beside 1 has lost a third of its digits from here on
+_STEEP = 1 / 3  # of its digits: exp(x) beside 1 has lost so many
 _LONGEST = 10.0  # seconds for flow parameters with symbols for all targets
 _DIGITS = 40  # of a shift that takes an offset away: float64 would leave what it rounds of the offset
 
@@ -125,9 +124,9 @@ class OrbitMotion:
         return type(self)(self._features_given, (*first, *rest), self.flows)
 
     def _by_rounding(self, x: Array, k: int, wanted: Array, seen: Outcome) -> Outcome:
-        """What is said of the end of a flow, unless it is where float64 has too few digits for exponentials."""
-        is_steep = x.dtype != object and self._is_growing and largest(self._prepared(x, k, wanted)[0]) > _STEEP
-        return replace(seen, reason="beyond float64") if is_steep and seen.reason.startswith(_ENDS) else seen
+        """What is said of the end of a flow, unless it is where there are too few digits for exponentials."""
+        is_steep = self._is_growing and largest(self._prepared(x, k, wanted)[0]) > -_STEEP * mpmath.log(unit(x))
+        return replace(seen, reason=beyond(x)) if is_steep and seen.reason.startswith(_ENDS) else seen
 
     def _are_references(self, targets: Array) -> bool:
         digits, near = mpmath.mp.dps if targets.dtype == object else 17, 4 * unit(targets)

@@ -27,6 +27,7 @@ from symdecouple.numeric.precision.tilting import PreciseProblem, exponentials, 
 
 __all__ = ["PreciseEnergies", "PreciseLevel"]
 
+_RESIDUAL = 2.0**-26  # half the digits of float64; the estimated error tells what is lost below
 _MEANS = {
     "no convergence": "the targets are outside the cone of this signal or almost on its boundary; more digits tell",
     "outside the cone": "no signal with these frequencies has the targets",
@@ -132,7 +133,9 @@ class PreciseEnergies:
 
     def values(self, row: Array) -> Array:
         """Return the features of a signal, (size,)."""
-        power = self._power(forward(row, self.grid))
+        return self._values(row, self._power(forward(row, self.grid)))
+
+    def _values(self, row: Array, power: Array) -> Array:
         energies = [mpmath.fdot(w, power) for w in self.half]
         return np.array([*([row.sum() / len(row)] if self.mean else []), *energies], dtype=object)
 
@@ -262,7 +265,13 @@ class PreciseEnergies:
     def _imposed(self, signal: _Signal, goals: list[Any], problem: PreciseProblem, a: Array, left: Any) -> PreciseLevel:
         n, offset = len(signal.row), int(self.mean)
         values, factors, spectrum = self._moved(signal, a, goals[:offset])
-        reached = self.values(values)
+        power = self._power(forward(values, self.grid))
+        reached = self._values(values, power)
+        if any(abs(f - v) > _RESIDUAL * (mpmath.fdot(abs(w), power) + abs(v)) for w, f, v in zip(
+                self.half, reached[offset:], goals[offset:], strict=False)):
+            return self._refused(Outcome(
+                False, "out of range", f"level {len(goals)}: the power that is imposed is below {mpmath.mp.dps} digits "
+                "beside what no imposed feature sees; take off the mean, change the unit, or use more digits"))
         residual = max((abs(f - v) / (1 + abs(v)) for f, v in zip(reached, goals, strict=False)), default=mpmath.mpf(0))
         energy = (values * values).sum() / n
         gain = mpmath.sqrt((factors * factors).sum() / n)

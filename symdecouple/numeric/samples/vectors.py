@@ -290,8 +290,18 @@ def _coarse(taken: NDArray[Any], rows: NDArray[Any]) -> list[int]:
     """Rows that are rounded by much of their range."""
     low, high = row_ends(rows) if rows.size else (rows, rows)
     some = np.flatnonzero(np.maximum(-low, high) * _HALF > high - low).tolist()
+    if some and taken.dtype.kind in "iu":
+        low, high = row_ends(taken)
+        return [i for i in some if _lost(taken[i], rows[i]) > _HALF * (int(high[i]) - int(low[i]))]
     return [i for i in some if (values := fractions_of(taken[i])) and max(abs(v - Fraction(w)) for v, w in zip(
         values, rows[i].tolist(), strict=True)) > Fraction(_HALF) * (max(values) - min(values))]
+
+
+def _lost(whole: NDArray[Any], row: NDArray[Any]) -> float:
+    """By how much integers were rounded at most, exactly: upper and lower halves by themselves."""
+    unit, upper = 2.0**32, np.floor(row * 2.0**-32)
+    rest = (whole & (2**32 - 1)) - (row - upper * unit)
+    return float(np.abs(((whole >> 32) - upper) * unit + rest).max())
 
 
 def _converted(rows: NDArray[Any], kind: Any) -> NDArray[Any]:
