@@ -16,6 +16,7 @@ from sympy import Abs, Integer, Rational, cosh, log
 from symdecouple import (
     Feature,
     FeatureSet,
+    Filter,
     InvalidInput,
     Mean,
     check_frobenius,
@@ -100,7 +101,7 @@ def test_nothing_is_refuted_where_the_set_is_involutive() -> None:
 
 
 def test_past_the_budget_it_is_undecided() -> None:
-    verdict = decide_modified(made("exponentials").subject(4), made("exponentials").steps, budget=0.05)
+    verdict = decide_modified(made("exponentials").subject(4), made("exponentials").steps, budget=0.002)
     assert verdict.status is Status.UNDECIDED and "budget" in verdict.reason
     assert verdict.independence is not None and verdict.independence.status is Status.UNDECIDED
 
@@ -263,6 +264,20 @@ def test_the_features_as_declared_refute_nothing() -> None:
     subject = ModifiedSubject(tuple(features), (0, 1), (Integer(0),))
     for n0 in (None, declared.n0):
         assert not ModifiedNonInvolution(subject, declared.pair, declared.witness, n0, declared.n_samples).verify()
+
+
+def test_taps_of_a_kernel_leave_the_features_at_their_levels() -> None:
+    """(x, h(x)^3) fails C2 for every kernel h, and hat f_2 does not change with a shift: [1, v2] = 0 behind level 1."""
+    features = [Feature(M[1]), Feature(Mean(Filter("h")(x) ** 3))]
+    declared: Any = check_frobenius(FeatureSet(features), n_samples=5).certificate
+    assert declared.verify() and declared.witness.kernels
+    subject = ModifiedSubject(tuple(features), (0, 1), (Integer(0),))
+    centred = tuple(v - sum(declared.witness.sample) / 5 for v in declared.witness.sample)
+    for sample, minor in ((declared.witness.sample, ""), (centred, "recomputed 0")):
+        witness = changed(declared.witness, sample=sample)
+        failed = ModifiedNonInvolution(subject, declared.pair, witness, None, 5).audit()[-1]
+        assert failed.name.startswith("minor") and not failed.passed and minor in failed.detail
+    assert subject.bind({Filter("h"): [1, 2, 4]}).starts == (0, 1)
 
 
 # --- JSON -----------------------------------------------------------------------------------------------------------

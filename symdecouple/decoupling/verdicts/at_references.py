@@ -57,7 +57,8 @@ def modified_fields(features: Sequence[Feature], starts: Sequence[int], at: Valu
     """Return the fields of features, counted from 1, each taken at a level, at a sample that is at all of these.
 
     With `back` the fields are those at the sample that this motion along the first generator leads to, each entry over
-    the derivative of the way back: features of the first group change there, and others are what they are.
+    the derivative of the way back: features of the first group change there, and others are what they are. Gradients
+    before a level, over that derivative, are in no span there, so that these brackets have no part left out.
     """
     size, basis, known, stretch = at.size, list[Array](), list(features), None
     if back is not None:
@@ -88,10 +89,15 @@ def modified_fields(features: Sequence[Feature], starts: Sequence[int], at: Valu
         return sum((_array(at.turned(f, list(u))) * c for f, c in zip(known, row[size:], strict=True) if c != 0), u * 0)
 
     def turned(i: int, j: int) -> Array:
-        """Return (D v_j) v_i."""
-        u = rows[i][:size] if stretch is None else rows[i][:size] * stretch
+        """Return (D v_j) v_i; up to gradients before the level, which are in the span where the sample is not moved."""
+        u, w = rows[i][:size] if stretch is None else rows[i][:size] * stretch, rows[j][:size]
         part = along(u, starts[j])
-        return derivative(rows[j], u - part[:size]) - derivative(part, rows[j][:size])
+        ahead = u - part[:size]
+        turn = derivative(rows[j], ahead)
+        within = [] if stretch is None else basis[: starts[j]]
+        known_parts = (e[:size] * ((e[:size] @ turn + w @ derivative(e, ahead)) / (e[:size] @ e[:size]))
+                       for e in within)
+        return turn - derivative(part, w) - sum(known_parts, u * 0)
 
     def bracket(i: int, j: int) -> Array:
         if stretch is None and i < starts[j]:

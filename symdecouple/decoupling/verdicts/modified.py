@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, ClassVar
 
@@ -115,6 +115,10 @@ class ModifiedSubject(Subject):
             raise InvalidInput(f"the modified feature {count} needs the references of features 1 to {began[-1]}, got "
                                f"{', '.join(map(str, values))}")
         return cls(tuple(features)[:count], began, tuple(map(_exact, given)))
+
+    def bind(self, values: Mapping[Any, Any]) -> ModifiedSubject:
+        """Return the same levels of features with parameters replaced."""
+        return replace(self, items=Subject(self.items).bind(values).items)
 
     def texts(self) -> tuple[str, ...]:
         """Return one line of text per feature."""
