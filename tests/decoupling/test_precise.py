@@ -110,12 +110,12 @@ def test_a_skewness_beyond_float64_is_refused() -> None:
 
 
 def test_a_root_that_the_first_step_meets_exactly() -> None:
-    """3e-31 below its reference: there is no sign of the gap to be halved for, the step of Newton's method ends at 0."""
+    """3e-31 below a reference: the first step leaves no gap, and nearer to its begin none has another sign."""
     plan = decouple([Mean(x**2 + x**4), Mean(x)], [4, 0])
     with mpmath.workdps(40):
         sample = [mpmath.mpf(v) for v in (
             "-0.92939816656852290993586172870951068", "-0.21491785999854619466453441884133381",
-            "0.43665134408632707013790327705641382", "0.67226814609049961800993330406563284",
+            "0.43665134408032707013790327705641382", "0.67226814609049961800993330406563284",
             "1.925656854061557971120406239653714")]
         found = plan.transform(sample, dps=40)
         assert abs(found[1] - mpmath.fsum(sample) / 5) < 1e-30
