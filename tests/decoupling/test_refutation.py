@@ -11,7 +11,7 @@ from typing import Any
 
 import mpmath
 import pytest
-from sympy import Abs, Integer, Rational, cosh, log
+from sympy import Abs, Integer, Rational, cosh, log, sin
 
 from symdecouple import (
     Feature,
@@ -30,7 +30,7 @@ from symdecouple import (
 from symdecouple.analysis import critical_points
 from symdecouple.calculus.certificates import Dependence
 from symdecouple.calculus.claims import Claim
-from symdecouple.calculus.elementary import World
+from symdecouple.calculus.elementary import OutsideDomain, World
 from symdecouple.calculus.jets import Point
 from symdecouple.calculus.subject import Subject
 from symdecouple.calculus.witness import Minor
@@ -239,6 +239,19 @@ def test_a_first_feature_that_is_special_at_its_reference() -> None:
     for parameters in ((), (("t", Fraction(1, 9)),), (("s", Fraction(1, 8)),), (("t", Fraction(10**6)),),
                        (("t", Fraction(-1, 8)),)):
         assert not changed(certificate, witness=changed(witness, parameters=parameters)).verify()
+
+
+def test_a_first_feature_that_turns_on_the_way_has_another_level_there() -> None:
+    """Behind a turning point of sin(Mean(x^3)) level 1 is reached where Mean(x^3) = pi or more, not where it is 0."""
+    certificate: Any = decide_modified(made("third first").subject(2), made("third first").steps).certificate
+    subject = changed(certificate.subject, items=(Feature(sin(M[3])), certificate.subject.items[1]))
+    witness = changed(certificate.witness, digits=30)
+    near, far = (changed(witness, parameters=(("t", share / max(witness.sample)),))  # of the way to the pole
+                 for share in (Fraction(1, 100), Fraction(999, 1000)))
+    near = changed(near, minor=near.recomputed(subject))
+    assert changed(certificate, subject=subject, witness=near).verify()
+    with pytest.raises(OutsideDomain):
+        far.recomputed(subject)
 
 
 def _moved_back(certificate: Any) -> tuple[Fraction, ...]:

@@ -164,8 +164,8 @@ def sample_at(held: Sequence[Feature], values: Sequence[Expr], point: Point, sam
     return moved(image)
 
 
-def check_motion(motion: Expr, time: Fraction, at: ValuesAt, sample: Sample) -> None:
-    """Show that a motion in `TIME` stays in the domain for all times from 0 on; `OutsideDomain` where it may not."""
+def check_motion(motion: Expr, time: Fraction, at: ValuesAt, sample: Sample) -> ValuesAt:
+    """Return what encloses a motion in `TIME` at all times from 0 on; `OutsideDomain` where it may leave the domain."""
     world = World(DIGITS) if at.world.iv is None else at.world
     numbers = [Fraction(v) if isinstance(v, int) else v for v in at.everywhere(sample)]
     point = Point(numbers, {TIME: world.number(time) * world.iv.mpf([0, 1])}, world)
@@ -173,6 +173,7 @@ def check_motion(motion: Expr, time: Fraction, at: ValuesAt, sample: Sample) -> 
     if not all(v.delta.b < world.iv.inf for v in moved):
         raise OutsideDomain
     _check_inside(moved, ValuesAt(numbers, at.shape, world), sample)
+    return ValuesAt(moved, at.shape, world)
 
 
 def _check_inside(values: Iterable[Any], at: ValuesAt, sample: Sample) -> None:

@@ -23,6 +23,7 @@ from sympy import Expr, Float, Integer, Rational, S, Symbol, sqrt
 
 from symdecouple.calculus.audit import jet_check
 from symdecouple.calculus.certificates import Claim
+from symdecouple.calculus.elementary import OutsideDomain
 from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.jets import Point
 from symdecouple.calculus.subject import Size, Subject
@@ -149,7 +150,9 @@ class ModifiedSubject(Subject):
         if not self.held or TIME not in point.parameters:
             return modified_fields(self.items, self.starts, at)
         motion, time = first_flow(self.items[0]), point.parameters[TIME]
-        check_motion(motion, time, at, self.sample)
+        passed = check_motion(motion, time, at, self.sample)
+        if all(map(passed.world.is_zero, passed.field(self.items[0]))):  # beyond a turn, level 1 is at another sample
+            raise OutsideDomain
         return modified_fields(self.items, self.starts, at, motion.xreplace({TIME: Rational(time)}))
 
     @property
