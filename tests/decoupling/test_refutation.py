@@ -31,6 +31,7 @@ from symdecouple.analysis import critical_points
 from symdecouple.calculus.certificates import Dependence
 from symdecouple.calculus.claims import Claim
 from symdecouple.calculus.elementary import OutsideDomain, World
+from symdecouple.calculus.field import VectorField
 from symdecouple.calculus.jets import Point
 from symdecouple.calculus.subject import Subject
 from symdecouple.calculus.witness import Minor
@@ -223,6 +224,15 @@ def test_levels_that_are_those_of_no_groups_are_refused(starts: tuple[int, ...])
         assert [check.name for check in changed(certificate, subject=wrong).audit()] == ["levels"]
     with pytest.raises(InvalidInput, match="levels"):
         ModifiedSubject.from_dict(wrong.to_dict())
+
+
+@pytest.mark.parametrize("parts", [{"values": (x, Integer(1), Integer(0))}, {"values": (M[1], Integer(1), Integer(0))},
+                                   {"items": (*map(Feature, M[1:4]), VectorField(x**3))}], ids=str)
+def test_what_is_no_feature_and_no_reference_is_refused(parts: dict[str, Any]) -> None:
+    """What would be at its reference Mean(x) everywhere has no level."""
+    certificate: Any = decided("four moments", 4).certificate
+    subject = changed(certificate.subject, **parts)
+    assert [check.name for check in changed(certificate, subject=subject).audit()] == ["levels"]
 
 
 def test_a_first_feature_that_is_special_at_its_reference() -> None:

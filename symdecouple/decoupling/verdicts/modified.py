@@ -157,10 +157,12 @@ class ModifiedSubject(Subject):
 
     @property
     def is_in_groups(self) -> bool:
-        """True iff each feature is taken where its group begins, and the references are those before the last group."""
+        """True iff features of averages are taken where groups begin, with numbers as references before the last."""
         began = (0, *self.starts)
         return (len(self.starts) == len(self) and len(self.values) == began[-1]
-                and all(start in (k, began[k]) for k, start in enumerate(self.starts)))
+                and all(start in (k, began[k]) for k, start in enumerate(self.starts))
+                and all(isinstance(f, Feature) and not f.coordinates for f in self.items)
+                and all(v.is_number for v in self.values))
 
     def checks(self, clock: Budget) -> Iterable[Check]:
         """Check that there are levels, and leaves of the features before each along which samples come there."""
@@ -179,8 +181,7 @@ class ModifiedSubject(Subject):
         plain, began = Subject.from_dict(data), tuple(map(int, data["starts"]))
         values = tuple(map(plain.read, data["values"]))
         found = cls(plain.items, began, values)
-        if (plain.coordinates or not all(isinstance(f, Feature) for f in plain.items) or not found.is_in_groups
-                or not all(v.is_number for v in values)):
+        if not found.is_in_groups:
             raise InvalidInput(f"levels {began} with references {values} do not fit {len(plain)} features of averages")
         return found
 
