@@ -226,6 +226,18 @@ def test_levels_that_are_those_of_no_groups_are_refused(starts: tuple[int, ...])
         ModifiedSubject.from_dict(wrong.to_dict())
 
 
+def test_no_sample_at_a_kink_refutes() -> None:
+    """At 0 Abs(x) has no gradient, and x*Abs(x) no second derivative; zeros are in symmetric samples of odd sizes."""
+    for kinked in (Mean(Abs(x)), Mean(x * Abs(x) + x**4)):
+        feature = Feature(kinked, allow_nonsmooth=["Abs"])
+        subject = ModifiedSubject((Feature(M[3]), feature), (0, 1), (Integer(0),))
+        verdict: Any = decide_modified(subject, made("third first").steps)
+        assert verdict.status is Status.REFUTED and verdict.certificate.verify()
+        assert 0 not in verdict.witness.sample
+        with pytest.raises(OutsideDomain):
+            subject.fields_at((1, 2), Point(list(map(Fraction, (-2, -1, 0, 1, 2))), {}, World()))
+
+
 @pytest.mark.parametrize("parts", [{"values": (x, Integer(1), Integer(0))}, {"values": (M[1], Integer(1), Integer(0))},
                                    {"items": (*map(Feature, M[1:4]), VectorField(x**3))}], ids=str)
 def test_what_is_no_feature_and_no_reference_is_refused(parts: dict[str, Any]) -> None:

@@ -68,6 +68,9 @@ def modified_fields(features: Sequence[Feature], starts: Sequence[int], at: Valu
         stretch = _array(at.everywhere(back.diff(sample) ** -2))
 
     nothing = _array([at.world.number(Fraction(0))] * (size + len(known)))
+    for f in known:
+        if f.allow_nonsmooth:
+            at.turned(f, nothing[:size])  # no sample at a kink, where there are no second derivatives
 
     def along(u: Array, level: int) -> Array:
         """Return the part of a vector along the first of the basis, as a row."""
