@@ -70,7 +70,7 @@ def modified_fields(features: Sequence[Feature], starts: Sequence[int], at: Valu
     nothing = _array([at.world.number(Fraction(0))] * (size + len(known)))
     for f in known:
         if f.allow_nonsmooth:
-            at.turned(f, nothing[:size])  # no sample at a kink, where there are no second derivatives
+            at.turned(f, list(nothing[:size]))  # no sample at a kink, where there are no second derivatives
 
     def along(u: Array, level: int) -> Array:
         """Return the part of a vector along the first of the basis, as a row."""
@@ -97,10 +97,11 @@ def modified_fields(features: Sequence[Feature], starts: Sequence[int], at: Valu
         part = along(u, starts[j])
         ahead = u - part[:size]
         turn = derivative(rows[j], ahead)
-        within = [] if stretch is None else basis[: starts[j]]
-        known_parts = (e[:size] * ((e[:size] @ turn + w @ derivative(e, ahead)) / (e[:size] @ e[:size]))
-                       for e in within)
-        return turn - derivative(part, w) - sum(known_parts, u * 0)
+        known_part: Array = u * 0  # N grad of f_j is orthogonal to these wherever the sample is
+        for e in [] if stretch is None else basis[: starts[j]]:
+            known_part += e[:size] * ((e[:size] @ turn + w @ derivative(e, ahead)) / (e[:size] @ e[:size]))
+        out: Array = turn - derivative(part, w) - known_part
+        return out
 
     def bracket(i: int, j: int) -> Array:
         if stretch is None and i < starts[j]:
