@@ -238,6 +238,16 @@ def test_no_sample_at_a_kink_refutes() -> None:
             subject.fields_at((1, 2), Point(list(map(Fraction, (-2, -1, 0, 1, 2))), {}, World()))
 
 
+@pytest.mark.parametrize(("features", "first"), [([M[3], Mean(x**-2)], 0), ([M[3], M[2] / M[1]], 0),
+                                                 ([M[1]**2, M[3]], 1)], ids=str)
+def test_symmetric_samples_may_be_poles(features: list[Any], first: int) -> None:
+    """Zeros and means of zero, where a feature or the formula of its level divides by them, are passed over."""
+    given = made_of(features, [first, None])
+    verdict: Any = decide_modified(given.subject(2), given.steps)
+    assert verdict.independence.certificate.verify()
+    assert decouple(features, [first, 1]).verdicts.modified[2].status is verdict.status
+
+
 @pytest.mark.parametrize("parts", [{"values": (x, Integer(1), Integer(0))}, {"values": (M[1], Integer(1), Integer(0))},
                                    {"items": (*map(Feature, M[1:4]), VectorField(x**3))}], ids=str)
 def test_what_is_no_feature_and_no_reference_is_refused(parts: dict[str, Any]) -> None:
