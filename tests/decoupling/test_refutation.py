@@ -339,6 +339,15 @@ def test_a_verdict_is_read_as_it_was_written(name: str) -> None:
     assert r"\neq 0" in read._repr_latex_()
 
 
+def test_both_conditions_are_about_the_same_references() -> None:
+    """The texts name levels, not references: C1 at skewness 1/3 is no C1 of what is refuted at skewness 0."""
+    verdict: Any = decided("four moments", 4)
+    other = changed(verdict.certificate.subject, values=(Integer(0), Integer(1), Rational(1, 3)))
+    inner: Any = decide_modified(other, ()).independence
+    assert inner.certificate.verify()
+    assert inner.subject == verdict.subject and not changed(verdict, independence=inner).verify()
+
+
 @pytest.mark.parametrize("change", [
     {"question": "C1"}, {"status": "PROVED"}, {"n_samples": 6},
     {"certificate": {"certificate": "modified independence"}}, {"certificate": {"certificate": "modified nonsense"}},
