@@ -71,6 +71,9 @@ def _independence(verdict: Verdict, inner: Verdict, evidence: bool) -> Iterator[
     yield Check("independence", verdict.question == "C2" and inner.question == "C1" and inner.independence is None
                 and inner.subject == verdict.subject and inner.n_samples == verdict.n_samples,
                 f"C1 of {', '.join(verdict.subject)} is expected, at the same size")
+    about = [getattr(v.certificate, "subject", None) for v in (verdict, inner)]
+    if all(isinstance(subject, Subject) and subject.has_levels for subject in about):  # texts name no references
+        yield Check("references", about[0] == about[1], "C1 of features at the same levels and references is expected")
     for check in ties(inner, evidence):
         yield Check(f"C1, {check.name}", check.passed, check.detail)
     relations = getattr(verdict.certificate, "relations", None)

@@ -94,7 +94,8 @@ BACK = Fraction(1, 8)
 
 
 @pytest.mark.parametrize(("name", "motion"), [
-    ("third first", lambda v: v / (1 - v / 8)), ("four moments", lambda v: v + Fraction(1, 8)),
+    ("third first", lambda v: v / (1 - v / 8)), ("third and a group", lambda v: v / (1 - v / 8)),
+    ("four moments", lambda v: v + Fraction(1, 8)),
     pytest.param("powers and mean", lambda v: v * mpmath.exp(mpmath.mpf(1) / 8), marks=pytest.mark.slow)])
 def test_fields_of_samples_that_are_moved_back_are_those_of_the_plan(name: str, motion: Any) -> None:
     """Fields are over the slopes of the way there: those of x/(1 - t x), x + t and x exp(t) at the time 1/8."""

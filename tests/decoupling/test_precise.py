@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sympy import Rational
 
-from symdecouple import FeatureSet, decouple
+from symdecouple import FeatureSet, Mean, decouple, x
 from symdecouple.decoupling.precise import Precise
 from symdecouple.decoupling.routes import narrow as narrow_route
 from symdecouple.families.moments import raw_moments, standardized_moments
@@ -107,6 +107,18 @@ def test_a_skewness_beyond_float64_is_refused() -> None:
         plan = decouple(raw_moments(3), path=path)
         _, (outcome,) = plan.match([1, 2, 3, 5, 8], [0, mpmath.mpf("1e-300"), sign], dps=20, on_refusal="return")
         assert outcome.reason == "skewness out of reach"
+
+
+def test_a_root_that_the_first_step_meets_exactly() -> None:
+    """3e-31 below a reference: the first step leaves no gap, and nearer to its begin none has another sign."""
+    plan = decouple([Mean(x**2 + x**4), Mean(x)], [4, 0])
+    with mpmath.workdps(40):
+        sample = [mpmath.mpf(v) for v in (
+            "-0.92939816656852290993586172870951068", "-0.21491785999854619466453441884133381",
+            "0.43665134408032707013790327705641382", "0.67226814609049961800993330406563284",
+            "1.925656854061557971120406239653714")]
+        found = plan.transform(sample, dps=40)
+        assert abs(found[1] - mpmath.fsum(sample) / 5) < 1e-30
 
 
 def test_a_path_that_cannot_be_followed_back_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

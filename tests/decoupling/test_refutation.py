@@ -11,11 +11,12 @@ from typing import Any
 
 import mpmath
 import pytest
-from sympy import Abs, Integer, Rational, cosh, log
+from sympy import Abs, Integer, Rational, cosh, log, sin
 
 from symdecouple import (
     Feature,
     FeatureSet,
+    Filter,
     InvalidInput,
     Mean,
     check_frobenius,
@@ -29,7 +30,8 @@ from symdecouple import (
 from symdecouple.analysis import critical_points
 from symdecouple.calculus.certificates import Dependence
 from symdecouple.calculus.claims import Claim
-from symdecouple.calculus.elementary import World
+from symdecouple.calculus.elementary import OutsideDomain, World
+from symdecouple.calculus.field import VectorField
 from symdecouple.calculus.jets import Point
 from symdecouple.calculus.subject import Subject
 from symdecouple.calculus.witness import Minor
@@ -224,6 +226,37 @@ def test_levels_that_are_those_of_no_groups_are_refused(starts: tuple[int, ...])
         ModifiedSubject.from_dict(wrong.to_dict())
 
 
+def test_no_sample_at_a_kink_refutes() -> None:
+    """At 0 Abs(x) has no gradient, and x*Abs(x) no second derivative; zeros are in symmetric samples of odd sizes."""
+    for kinked in (Mean(Abs(x)), Mean(x * Abs(x) + x**4)):
+        feature = Feature(kinked, allow_nonsmooth=["Abs"])
+        subject = ModifiedSubject((Feature(M[3]), feature), (0, 1), (Integer(0),))
+        verdict: Any = decide_modified(subject, made("third first").steps)
+        assert verdict.status is Status.REFUTED and verdict.certificate.verify()
+        assert 0 not in verdict.witness.sample
+        with pytest.raises(OutsideDomain):
+            subject.fields_at((1, 2), Point(list(map(Fraction, (-2, -1, 0, 1, 2))), {}, World()))
+
+
+@pytest.mark.parametrize(("features", "first"), [([M[3], Mean(x**-2)], 0), ([M[3], M[2] / M[1]], 0),
+                                                 ([M[1]**2, M[3]], 1)], ids=str)
+def test_symmetric_samples_may_be_poles(features: list[Any], first: int) -> None:
+    """Zeros and means of zero, where a feature or the formula of its level divides by them, are passed over."""
+    given = made_of(features, [first, None])
+    verdict: Any = decide_modified(given.subject(2), given.steps)
+    assert verdict.independence.certificate.verify()
+    assert decouple(features, [first, 1]).verdicts.modified[2].status is verdict.status
+
+
+@pytest.mark.parametrize("parts", [{"values": (x, Integer(1), Integer(0))}, {"values": (M[1], Integer(1), Integer(0))},
+                                   {"items": (*map(Feature, M[1:4]), VectorField(x**3))}], ids=str)
+def test_what_is_no_feature_and_no_reference_is_refused(parts: dict[str, Any]) -> None:
+    """What would be at its reference Mean(x) everywhere has no level."""
+    certificate: Any = decided("four moments", 4).certificate
+    subject = changed(certificate.subject, **parts)
+    assert [check.name for check in changed(certificate, subject=subject).audit()] == ["levels"]
+
+
 def test_a_first_feature_that_is_special_at_its_reference() -> None:
     """Where Mean(x^3) = 0 the bracket with the second moment behind it is a multiple of 24 x^2, and so in the span."""
     given = made("third first")
@@ -240,6 +273,19 @@ def test_a_first_feature_that_is_special_at_its_reference() -> None:
         assert not changed(certificate, witness=changed(witness, parameters=parameters)).verify()
 
 
+def test_a_first_feature_that_turns_on_the_way_has_another_level_there() -> None:
+    """Behind a turning point of sin(Mean(x^3)) level 1 is reached where Mean(x^3) = pi or more, not where it is 0."""
+    certificate: Any = decide_modified(made("third first").subject(2), made("third first").steps).certificate
+    subject = changed(certificate.subject, items=(Feature(sin(M[3])), certificate.subject.items[1]))
+    witness = changed(certificate.witness, digits=30)
+    near, far = (changed(witness, parameters=(("t", share / max(witness.sample)),))  # of the way to the pole
+                 for share in (Fraction(1, 100), Fraction(999, 1000)))
+    near = changed(near, minor=near.recomputed(subject))
+    assert changed(certificate, subject=subject, witness=near).verify()
+    with pytest.raises(OutsideDomain):
+        far.recomputed(subject)
+
+
 def _moved_back(certificate: Any) -> tuple[Fraction, ...]:
     """The sample that x/(1 - x/8) makes of the one at the references."""
     witness, subject = certificate.witness, certificate.subject
@@ -251,8 +297,11 @@ def _moved_back(certificate: Any) -> tuple[Fraction, ...]:
 def test_features_in_a_group_have_the_same_bracket() -> None:
     """hat f_4 is the same where mean and second moment come together, and so is the span of the gradients."""
     certificate: Any = decided("four moments", 4).certificate
+    moved = changed(certificate.witness, parameters=(("t", Fraction(1, 8)),))
     for starts in ((0, 0, 2, 3), (0, 1, 1, 3)):
-        assert changed(certificate, subject=changed(certificate.subject, starts=starts)).verify()
+        about = changed(certificate, subject=changed(certificate.subject, starts=starts))
+        assert about.verify()
+        assert changed(about, witness=moved).verify() == (starts[1] == 1)  # two at once may be at another sample
 
 
 def test_the_features_as_declared_refute_nothing() -> None:
@@ -263,6 +312,20 @@ def test_the_features_as_declared_refute_nothing() -> None:
     subject = ModifiedSubject(tuple(features), (0, 1), (Integer(0),))
     for n0 in (None, declared.n0):
         assert not ModifiedNonInvolution(subject, declared.pair, declared.witness, n0, declared.n_samples).verify()
+
+
+def test_taps_of_a_kernel_leave_the_features_at_their_levels() -> None:
+    """(x, h(x)^3) fails C2 for every kernel h, and hat f_2 does not change with a shift: [1, v2] = 0 behind level 1."""
+    features = [Feature(M[1]), Feature(Mean(Filter("h")(x) ** 3))]
+    declared: Any = check_frobenius(FeatureSet(features), n_samples=5).certificate
+    assert declared.verify() and declared.witness.kernels
+    subject = ModifiedSubject(tuple(features), (0, 1), (Integer(0),))
+    centred = tuple(v - sum(declared.witness.sample) / 5 for v in declared.witness.sample)
+    for sample, minor in ((declared.witness.sample, ""), (centred, "recomputed 0")):
+        witness = changed(declared.witness, sample=sample)
+        failed = ModifiedNonInvolution(subject, declared.pair, witness, None, 5).audit()[-1]
+        assert failed.name.startswith("minor") and not failed.passed and minor in failed.detail
+    assert subject.bind({Filter("h"): [1, 2, 4]}).starts == (0, 1)
 
 
 # --- JSON -----------------------------------------------------------------------------------------------------------
@@ -277,6 +340,15 @@ def test_a_verdict_is_read_as_it_was_written(name: str) -> None:
     assert read.independence is not None and isinstance(read.independence.certificate, ModifiedIndependence)
     assert read.independence.certificate.verify() and str(read) == str(verdict)
     assert r"\neq 0" in read._repr_latex_()
+
+
+def test_both_conditions_are_about_the_same_references() -> None:
+    """The texts name levels, not references: C1 at skewness 1/3 is no C1 of what is refuted at skewness 0."""
+    verdict: Any = decided("four moments", 4)
+    other = changed(verdict.certificate.subject, values=(Integer(0), Integer(1), Rational(1, 3)))
+    inner: Any = decide_modified(other, ()).independence
+    assert inner.certificate.verify()
+    assert inner.subject == verdict.subject and not changed(verdict, independence=inner).verify()
 
 
 @pytest.mark.parametrize("change", [

@@ -121,6 +121,8 @@ def _between(gap: Callable[[Any], Any], near: Any, far: Any, precise: bool) -> A
     if not precise:
         low, high = sorted((float(near), float(far)))
         return brentq(gap, low, high, xtol=1e-300, rtol=1e-15, maxiter=_MOST)
+    if gap(far) == 0:  # at all ends that are nearer the signs are those at `near`
+        return far
     near, far = (near, far) if near else _nearer(gap, far)
     share = mpmath.findroot(lambda s: gap(near + s * (far - near)), (mpmath.mpf(0), mpmath.mpf(1)), solver="anderson",
                             tol=mpmath.eps, maxsteps=60 + mpmath.mp.prec, verify=False)

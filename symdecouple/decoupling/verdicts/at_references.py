@@ -57,7 +57,8 @@ def modified_fields(features: Sequence[Feature], starts: Sequence[int], at: Valu
     """Return the fields of features, counted from 1, each taken at a level, at a sample that is at all of these.
 
     With `back` the fields are those at the sample that this motion along the first generator leads to, each entry over
-    the derivative of the way back: features of the first group change there, and others are what they are.
+    the derivative of the way back: features of the first group change there, and others are what they are. Gradients
+    before a level, over that derivative, are in no span there, so that these brackets have no part left out.
     """
     size, basis, known, stretch = at.size, list[Array](), list(features), None
     if back is not None:
@@ -67,6 +68,9 @@ def modified_fields(features: Sequence[Feature], starts: Sequence[int], at: Valu
         stretch = _array(at.everywhere(back.diff(sample) ** -2))
 
     nothing = _array([at.world.number(Fraction(0))] * (size + len(known)))
+    for f in known:
+        if f.allow_nonsmooth:
+            at.turned(f, list(nothing[:size]))  # no sample at a kink, where there are no second derivatives
 
     def along(u: Array, level: int) -> Array:
         """Return the part of a vector along the first of the basis, as a row."""
@@ -88,10 +92,16 @@ def modified_fields(features: Sequence[Feature], starts: Sequence[int], at: Valu
         return sum((_array(at.turned(f, list(u))) * c for f, c in zip(known, row[size:], strict=True) if c != 0), u * 0)
 
     def turned(i: int, j: int) -> Array:
-        """Return (D v_j) v_i."""
-        u = rows[i][:size] if stretch is None else rows[i][:size] * stretch
+        """Return (D v_j) v_i; up to gradients before the level, which are in the span where the sample is not moved."""
+        u, w = rows[i][:size] if stretch is None else rows[i][:size] * stretch, rows[j][:size]
         part = along(u, starts[j])
-        return derivative(rows[j], u - part[:size]) - derivative(part, rows[j][:size])
+        ahead = u - part[:size]
+        turn = derivative(rows[j], ahead)
+        known_part: Array = u * 0  # N grad of f_j is orthogonal to these wherever the sample is
+        for e in [] if stretch is None else basis[: starts[j]]:
+            known_part += e[:size] * ((e[:size] @ turn + w @ derivative(e, ahead)) / (e[:size] @ e[:size]))
+        out: Array = turn - derivative(part, w) - known_part
+        return out
 
     def bracket(i: int, j: int) -> Array:
         if stretch is None and i < starts[j]:
@@ -158,8 +168,8 @@ def sample_at(held: Sequence[Feature], values: Sequence[Expr], point: Point, sam
     return moved(image)
 
 
-def check_motion(motion: Expr, time: Fraction, at: ValuesAt, sample: Sample) -> None:
-    """Show that a motion in `TIME` stays in the domain for all times from 0 on; `OutsideDomain` where it may not."""
+def check_motion(motion: Expr, time: Fraction, at: ValuesAt, sample: Sample) -> ValuesAt:
+    """Return what encloses a motion in `TIME` at all times from 0 on; `OutsideDomain` where it may leave the domain."""
     world = World(DIGITS) if at.world.iv is None else at.world
     numbers = [Fraction(v) if isinstance(v, int) else v for v in at.everywhere(sample)]
     point = Point(numbers, {TIME: world.number(time) * world.iv.mpf([0, 1])}, world)
@@ -167,6 +177,7 @@ def check_motion(motion: Expr, time: Fraction, at: ValuesAt, sample: Sample) -> 
     if not all(v.delta.b < world.iv.inf for v in moved):
         raise OutsideDomain
     _check_inside(moved, ValuesAt(numbers, at.shape, world), sample)
+    return ValuesAt(moved, at.shape, world)
 
 
 def _check_inside(values: Iterable[Any], at: ValuesAt, sample: Sample) -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, ClassVar
 
@@ -23,6 +23,7 @@ from sympy import Expr, Float, Integer, Rational, S, Symbol, sqrt
 
 from symdecouple.calculus.audit import jet_check
 from symdecouple.calculus.certificates import Claim
+from symdecouple.calculus.elementary import OutsideDomain
 from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.jets import Point
 from symdecouple.calculus.subject import Size, Subject
@@ -116,6 +117,10 @@ class ModifiedSubject(Subject):
                                f"{', '.join(map(str, values))}")
         return cls(tuple(features)[:count], began, tuple(map(_exact, given)))
 
+    def bind(self, values: Mapping[Any, Any]) -> ModifiedSubject:
+        """Return the same levels of features with parameters replaced."""
+        return replace(self, items=Subject(self.items).bind(values).items)
+
     def texts(self) -> tuple[str, ...]:
         """Return one line of text per feature."""
         return texts_of(self.items, self.starts)
@@ -144,16 +149,22 @@ class ModifiedSubject(Subject):
         at = sample_at(self.held, self.values, point, self.sample)
         if not self.held or TIME not in point.parameters:
             return modified_fields(self.items, self.starts, at)
+        if self.starts.count(0) > 1:  # a level of several features may be at another sample of the leaf
+            raise OutsideDomain
         motion, time = first_flow(self.items[0]), point.parameters[TIME]
-        check_motion(motion, time, at, self.sample)
+        passed = check_motion(motion, time, at, self.sample)
+        if all(map(passed.world.is_zero, passed.field(self.items[0]))):  # beyond a turn, level 1 is at another sample
+            raise OutsideDomain
         return modified_fields(self.items, self.starts, at, motion.xreplace({TIME: Rational(time)}))
 
     @property
     def is_in_groups(self) -> bool:
-        """True iff each feature is taken where its group begins, and the references are those before the last group."""
+        """True iff features of averages are taken where groups begin, with numbers as references before the last."""
         began = (0, *self.starts)
         return (len(self.starts) == len(self) and len(self.values) == began[-1]
-                and all(start in (k, began[k]) for k, start in enumerate(self.starts)))
+                and all(start in (k, began[k]) for k, start in enumerate(self.starts))
+                and all(isinstance(f, Feature) and not f.coordinates for f in self.items)
+                and all(v.is_number for v in self.values))
 
     def checks(self, clock: Budget) -> Iterable[Check]:
         """Check that there are levels, and leaves of the features before each along which samples come there."""
@@ -172,8 +183,7 @@ class ModifiedSubject(Subject):
         plain, began = Subject.from_dict(data), tuple(map(int, data["starts"]))
         values = tuple(map(plain.read, data["values"]))
         found = cls(plain.items, began, values)
-        if (plain.coordinates or not all(isinstance(f, Feature) for f in plain.items) or not found.is_in_groups
-                or not all(v.is_number for v in values)):
+        if not found.is_in_groups:
             raise InvalidInput(f"levels {began} with references {values} do not fit {len(plain)} features of averages")
         return found
 

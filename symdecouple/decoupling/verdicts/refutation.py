@@ -96,7 +96,7 @@ def _looks(subject: ModifiedSubject, steps: Sequence[Step]) -> Iterator[tuple[di
                     yield subject.fields_at(range(1, count + 1), point), point, sample
                 except Irrational:
                     continue
-                except OutsideDomain:
+                except (OutsideDomain, ZeroDivisionError):
                     pass
                 break
 
@@ -108,7 +108,7 @@ def _rational_candidates(subject: ModifiedSubject, steps: Sequence[Step], grid: 
     largest = LARGEST_SYMMETRIC if sample.interval == (-oo, oo) and not subject.is_filtered else 0
     for half in combinations(range(1, largest + 1), size // 2):
         numbers = [Fraction(sign * v) for v in half for sign in (-1, 1)] + [Fraction(0)] * (size % 2)
-        with suppress(Irrational, OutsideDomain):
+        with suppress(Irrational, OutsideDomain, ZeroDivisionError):
             if formulas:
                 numbers = list(map(Fraction, ValuesAt(numbers, grid, World()).everywhere(formulas[-1])))
             sample_at(subject.held, subject.values, Point(numbers, {}, World(), (), grid), sample)
