@@ -184,9 +184,9 @@ class Plan(Matching):
             For NaN in the input, as in `stats`: NaN in the result; leave out, as masked entries; or `InvalidInput`.
         weights : array_like, optional
             How often each entry counts, as in `stats`: of the shape of the sample axes, or broadcast against `samples`.
-            Moments take any weights in `transform`, `normalize` and `gradients`; other features that are averages of
-            the sample, and other methods, take counts: whole numbers, or multiples of one. With filters:
-            `UnsupportedExpression`.
+            Moments take any weights in `transform`, `normalize` and `gradients`, unless an interval was declared;
+            other features that are averages of the sample, and other methods, take counts: whole numbers, or multiples
+            of one. With filters: `UnsupportedExpression`.
         on_refusal : {"warn", "raise", "return"}
             Samples that have no normalization: NaN and one warning, `Refused`, or ``(values, outcomes)``. Features of
             levels that a sample has are kept.
