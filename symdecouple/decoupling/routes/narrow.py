@@ -20,6 +20,7 @@ from symdecouple.numeric.features.bank import BankFeatures, Line
 from symdecouple.numeric.features.expressions import Array
 from symdecouple.numeric.kernels.parallel import cores
 from symdecouple.numeric.moments import gradients as moment_adjoint, moment_path
+from symdecouple.numeric.moments.long_rows import FROM_ENTRIES, follow_long
 from symdecouple.numeric.moments.ties import is_flat_at_two
 from symdecouple.numeric.paths import narrow_path_adjoint as adjoint
 from symdecouple.numeric.paths.black_box_rows import BlackBoxPath
@@ -136,6 +137,11 @@ class NarrowRoute(Route):
         held = np.array([np.zeros(len(rows)), np.ones(len(rows)), *point[2 : k - 1]])
         standard = rows - mean
         standard /= deviation
+        if not keep and k > 3 and rows.shape[1] >= FROM_ENTRIES:
+            refusals = follow_long(standard, k, point[k - 1], held, rtol)
+            standard *= deviation
+            standard += mean
+            return AtLevel(standard, refusals)
         found = moment_path.follow(standard, k, point[k - 1], held=held, rtol=rtol, store=keep)
         values = deviation * found.values
         values += mean

@@ -1,9 +1,9 @@
 r"""A long sample as the numbers of its bins, with points between them that tell functions of its entries.
 
-Gradients and influence functions of a moment are smooth functions of the entry, with the poles that the flow of its
-level has: outside of the range of the sample. On a bin (`bins`) such a function is a polynomial of degree 11, to 1e-15
-of its size. So twelve points in each bin go the way of the sample with a weight that no sum sees, and what is found at
-them gives the function at all entries of the bin.
+Gradients and influence functions of a moment, and where the path to a level brings an entry, are smooth functions of
+the entry, with the poles that the flow of the level has: outside of the range of the sample. On a bin (`bins`) such a
+function is a polynomial of degree 11, to 1e-15 of its size. So twelve points in each bin go the way of the sample with
+a weight that no sum sees, and what is found at them gives the function at all entries of the bin.
 
 It earns its place by memory and by speed: nothing of the length of the sample is made, and gradients of a sample of
 10^5 values take the time of some two thousand.
@@ -16,10 +16,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.polynomial.chebyshev import cheb2poly, chebvander
 
+from symdecouple.errors import Outcome
+from symdecouple.numeric.moments import moment_path
 from symdecouple.numeric.moments.bins import BLOCK, NODES, SIDE, BinFrame, chebyshev_points, filled, placed
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
-__all__ = ["FROM_ENTRIES", "LongRow"]
+__all__ = ["FROM_ENTRIES", "LongRow", "follow_long"]
 
 FROM_ENTRIES = 2**12  # below, there are hardly fewer points than entries
 _POINTS = 2 * NODES
@@ -78,3 +80,26 @@ class LongRow(NamedTuple):
                 value *= t
                 value += np.take(c, which, axis=1)
             out[:, i : i + BLOCK] = value
+
+
+def follow_long(rows: FloatArray, k: int, targets: FloatArray, held: FloatArray, rtol: float) -> dict[int, Outcome]:
+    """Move standardized rows as `moment_path.follow`, in place, by their bins; return which are refused.
+
+    Where bins do not tell a row, or refuse it, its entries do.
+    """
+    refusals = dict[int, Outcome]()
+    for r, row in enumerate(rows):
+        holds, few = held[:, [r]], LongRow.of(row, held[2, r], is_falling=bool(held[2, r] < 0))
+        if few is not None:
+            frame = few.frame
+            numbers = np.ldexp(few.values, frame.exponent) + float(frame.high if frame.is_falling else frame.low)
+            found = moment_path.follow(numbers, k, targets[[r]], held=holds, rtol=rtol, weights=few.share)
+            if not found.refusals:
+                if not np.array_equal(found.values, numbers):  # else it is there already
+                    few.at_entries(found.values, row, row[None])
+                continue
+        found = moment_path.follow(row[None], k, targets[[r]], held=holds, rtol=rtol)
+        row[:] = found.values[0]
+        if found.refusals:
+            refusals[r] = found.refusals[0]
+    return refusals

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 from symdecouple.numeric.moments import gradients as module
 from symdecouple.numeric.moments.gradients import standardized_gradients
 from symdecouple.numeric.moments.levels import climb
-from symdecouple.numeric.moments.long_rows import FROM_ENTRIES, LongRow
+from symdecouple.numeric.moments.long_rows import FROM_ENTRIES, LongRow, follow_long
+from symdecouple.numeric.moments.moment_path import follow
+from symdecouple.numeric.moments.skewness_flow import impose_skewness
 from tests.numeric.differences import extrapolated
 from tests.traced import peak
 
@@ -84,3 +87,35 @@ def test_memory_of_the_gradients_of_one_long_sample() -> None:
     row = np.random.default_rng(3).normal(size=(1, 2**18))
     standardized_gradients(row[:, : 2**14], 6, GOAL)
     assert peak(lambda: standardized_gradients(row, 6, GOAL)) <= 9 * row.nbytes + 2**20
+
+
+@pytest.mark.parametrize("name", ["normal", "exponential", "t", "counts"])
+def test_paths_of_long_samples_are_those_of_their_entries(name: str) -> None:
+    """An integrator of SciPy along the gradient of the kurtosis, less what mean, variance and skewness have of it."""
+    start = impose_skewness(np.concatenate([LAWS[name], LAWS[name][:300]])[None], 0.0).values
+
+    def velocity(_: float, z: np.ndarray) -> np.ndarray:
+        held = np.vander(z, 3, increasing=True)
+        free = z**3 - held @ np.linalg.lstsq(held, z**3, rcond=None)[0]
+        return free / (4 * np.mean(free * z**3))  # the kurtosis changes by 1 in the time 1
+
+    kurtosis = np.mean(start[0] ** 4)
+    expected = solve_ivp(velocity, (0, 3.5 - kurtosis), start[0], "DOP853", rtol=1e-11, atol=1e-11).y[:, -1]
+    held, rows = np.array([[0.0], [1.0], [0.0]]), start.copy()
+    assert follow_long(rows, 4, np.array([3.5]), held, 1e-14) == {}
+    np.testing.assert_allclose(rows[0], expected, rtol=0, atol=1e-8)
+    assert np.abs(np.mean(rows[0] ** np.arange(1, 5)[:, None], axis=1) - [0, 1, 0, 3.5]).max() < 1e-13
+    order = np.argsort(start[0], kind="stable")
+    assert (np.diff(rows[0][order]) >= 0).all() and (np.diff(rows[0][order])[np.diff(start[0][order]) == 0] == 0).all()
+    there = rows.copy()
+    assert follow_long(there, 4, np.array([3.5]), held, 1e-14) == {} and (there == rows).all()
+    both = np.concatenate([start, np.linspace(-1, 1, start.size)[None]])
+    follow_long(both, 4, np.array([3.5, 3.5]), np.tile(held, 2), 1e-14)
+    assert (both[0] == rows[0]).all()
+
+
+def test_a_long_sample_that_does_not_arrive_is_refused_as_its_entries() -> None:
+    z = impose_skewness(LAWS["tied ends"][None], 0.0).values
+    held, goal = np.array([[0.0], [1.0], [0.0]]), np.array([0.9])
+    refused = follow(z, 4, goal, held=held, rtol=1e-12).refusals
+    assert refused and follow_long(z, 4, goal, held, 1e-12) == refused and np.isnan(z).all()
