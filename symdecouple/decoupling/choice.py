@@ -271,7 +271,7 @@ class Choice:
 
     @cached_property
     def at_moments(self) -> tuple[int, ...]:
-        """As said above."""
+        """Levels at which features are as many moments in another order."""
         if self.together is None or self._in_order is not None or self.interval is not None:
             return ()
         most = min(len(self.together), {"auto": 3, "narrow": 2}.get(self.path, 0))

@@ -93,3 +93,16 @@ def test_what_was_normalized_outside_comes_back() -> None:
         np.testing.assert_allclose(np.array(back, dtype=float), ROWS, rtol=1e-13)
         _, (outcome,) = plan.denormalize(normal[:1], [[1.0, 9.0]], 2, dps=dps, **QUIET)
         assert outcome.reason == "outside the domain"
+
+
+@pytest.mark.parametrize("dps", [None, 20])
+def test_samples_that_are_refused_stay_as_they_are(dps: Any) -> None:
+    plan = sd.decouple([Mean(POSITIVE), variance(POSITIVE)], [1, 1])
+    for given in (np.array([[-1.0, 2, 3], [1, 2, 4]]), np.array([[5.0, 5, 6], [0.1, 0.2, 40]])):
+        before, values = given.copy(), np.stack([given.mean(axis=1), given.var(axis=1)], axis=1)
+        for level in (0, 1, 2):
+            _, outcomes = plan.denormalize(given, values, level, dps=dps, **QUIET)
+            plan.normalize(given, level, dps=dps, **QUIET)
+            plan.match(given, [3, 100], dps=dps, **QUIET)
+            np.testing.assert_array_equal(given, before)
+            assert level or [o.ok for o in outcomes] == [given[0, 0] > 0, True]

@@ -315,9 +315,11 @@ def within(found: Some, interval: tuple[Any, Any] | None, reason: str = "outside
     why = Outcome(False, reason, "the sample would have to leave the interval that was declared to have these "
                   "features; take values nearer to those of the sample, or declare another interval")
     outer = [r for r, row in enumerate(found.values) if r not in found.refusals and not is_inside(row, interval)]
-    found.values[outer] = np.nan
-    found.refusals.update(dict.fromkeys(outer, why))
-    return found
+    if not outer:
+        return found
+    values = found.values.copy()  # they may be the samples themselves
+    values[outer] = np.nan
+    return replace(found, values=values, refusals={**found.refusals, **dict.fromkeys(outer, why)})
 
 
 def is_inside(row: Array, interval: tuple[Any, Any]) -> bool:
