@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from symdecouple.errors import InvalidInput, RefusalWarning, Refused
-from symdecouple.stats import CircularShape, circular_shape, log_shape, orthokurtosis
+from symdecouple.stats import circular_shape, log_shape, orthokurtosis
 from tests.stats import oracle
 
 ANGLES = np.array([-2.9, -1.0, 0.3, 0.8, 2.8, 2.1, -0.4])
@@ -127,37 +126,23 @@ def test_crowded_angles_keep_their_digits() -> None:
     ([0, 0, 1, 2], False), ([0, 0, 1, 2, 3], True), ([0, 2 * np.pi, 1, 2], False), ([0, 0, 1], False), ([1, 2], False),
     ([0, 1, 2], True), ([0, 0, np.pi, np.pi], False), ([0, 0, 0, 1, 2, 3, 4], True), ([5, 5, 5], False),
     ([-np.pi, np.pi, 1, 2], False), ([0.1, 0.1 + 8 * np.pi, 0.1 - 6 * np.pi, 1, 2, 3], False),
-    ([0, 1e-300, 1, 2], False), ([0, 1e-9, 1, 2], True)])
+    ([0, 1e-300, 1, 2], False), ([0, 1e-9, 1, 2], True), ([0, 1, np.inf], False)])
 def test_existence_by_counting_ties_modulo_full_turns(angles: list[float], exists: bool) -> None:
     shape, (outcome,) = circular_shape(angles, on_refusal="return")
     assert outcome.ok is exists and np.isfinite(shape).all() == exists
-    assert exists or outcome.reason in ("no barycentre", "one direction")
+    assert exists or outcome.reason in ("no barycentre", "one direction", "infinite value")
 
 
-def test_weights_are_repetitions_and_shares_decide() -> None:
+def test_shares_of_weights_decide() -> None:
     weights = np.array([1, 2, 3, 1, 0, 2, 4])
     found = circular_shape(ANGLES, weights=weights)
-    assert found == pytest.approx(circular_shape(np.repeat(ANGLES, weights)), abs=1e-14)
     assert found == pytest.approx(fitted(ANGLES, weights), abs=1e-7)
-    (reason,) = circular_shape([0, 1, 2], weights=[2, 1, 1], on_refusal="return")[1]
-    assert reason.reason == "no barycentre" and circular_shape([0, 1, 2], weights=[1.99, 1, 1]).tail < 1
+    (outcome,) = circular_shape([0, 1, 2], weights=[2, 1, 1], on_refusal="return")[1]
+    assert outcome.reason == "no barycentre" and "share of 0.5" in outcome.detail
+    assert circular_shape([0, 1, 2], weights=[1.99, 1, 1]).tail < 1
 
 
-def test_axes_missing_values_and_types() -> None:
-    block = np.random.default_rng(5).normal(size=(4, 9, 3))
-    found = circular_shape(block, axis=1, keepdims=True)
-    assert isinstance(found, CircularShape) and found.tail.shape == found.odd.shape == (4, 1, 3)
-    assert found.tail[2, 0, 1] == circular_shape(block[2, :, 1]).tail  # to the last bit, whatever the batch
-    assert circular_shape(block, axis=(0, 1)).odd.shape == (3,)
-    assert isinstance(circular_shape(ANGLES).tail, float)
-    holed = np.append(ANGLES, np.nan)
-    assert np.isnan(circular_shape(holed)).all()
-    assert circular_shape(holed, nan_policy="omit") == circular_shape(ANGLES)
-    assert circular_shape(np.ma.masked_invalid(holed)) == circular_shape(ANGLES)
-    with pytest.raises(InvalidInput, match="NaN"):
-        circular_shape(holed, nan_policy="raise")
-    single = circular_shape(ANGLES.astype(np.float32))
-    assert single.tail.dtype == np.float32 and single.tail == pytest.approx(circular_shape(ANGLES).tail, rel=1e-6)
+def test_exact_numbers() -> None:
     exact = circular_shape([Fraction(29, 10), Decimal("0.3"), mpmath.mpf(1), 2, Fraction(5)])
     assert exact == pytest.approx(circular_shape([2.9, 0.3, 1, 2, 5]), abs=1e-14)
 
@@ -182,24 +167,12 @@ def test_angles_of_large_integers(base: int, kind: Any, monkeypatch: pytest.Monk
             assert circular_shape(given) == pytest.approx((float(tail), float(odd)), abs=bound)
 
 
-def test_refusals_warn_raise_or_return() -> None:
-    with pytest.warns(RefusalWarning, match="share of 0.5"):
-        assert np.isnan(circular_shape([[0, 0, 1, 2], [0, 1, 2, 4]], axis=1).tail).tolist() == [True, False]
-    with pytest.raises(Refused, match="no barycentre"):
-        circular_shape([0, 0, 1, 2], on_refusal="raise")
-    with pytest.raises(InvalidInput, match="complex"):
-        circular_shape([1j, 2, 3])
-    assert circular_shape([0, 1, np.inf], on_refusal="return")[1][0].reason == "infinite value"
-
-
 # --- positive numbers -------------------------------------------------------------------------------------------
 
 
 def test_log_shape_is_the_orthokurtosis_of_logarithms() -> None:
     sample = np.random.default_rng(2).lognormal(size=(5, 40))
     assert log_shape(sample, axis=1) == pytest.approx(orthokurtosis(np.log(sample), axis=1), rel=1e-15)
-    weights = np.arange(40)
-    assert log_shape(sample[0], weights=weights) == pytest.approx(log_shape(np.repeat(sample[0], weights)), rel=1e-13)
 
 
 def test_log_shape_feels_no_unit_and_no_power() -> None:
@@ -241,8 +214,6 @@ def test_other_refusals_of_log_shape_are_those_of_the_orthokurtosis() -> None:
     for sample, reason in (([1, 1, 1, 2, 3], "no zero-skew point"), ([2, 2, 2], "zero variance"), ([1.0], "one sample"),
                            ([1, np.inf, 2], "infinite value"), ([np.nan, -1, 2], "nan in the input")):
         assert log_shape(sample, on_refusal="return")[1][0].reason == reason
-    assert log_shape(np.array([1, 2, 4, 9], dtype=np.float32)).dtype == np.float32
-    assert log_shape([1, 2, np.nan, 5], nan_policy="omit") == 1.5
 
 
 @pytest.mark.parametrize("offset", [2.0**20, 2.0**35, 2.0**46, 2.0**50, 2.0**60, 2.0**900])

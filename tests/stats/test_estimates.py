@@ -71,22 +71,6 @@ def test_weights() -> None:
     assert estimate_moments(x, 1, weights=1000 * weights).standard_error == pytest.approx(mean.standard_error)
 
 
-def test_missing_values_and_masks() -> None:
-    x = X.copy()
-    x[1, :7] = np.nan
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        handed_on, left_out = estimate_moments(x, axis=1), estimate_moments(x, axis=1, nan_policy="omit")
-        masked = estimate_moments(np.ma.masked_invalid(x), axis=1)
-    assert np.isnan(handed_on.standard_error[1]).all() and np.isfinite(handed_on.standard_error[[0, 2]]).all()
-    expected = estimate_moments(x[1, 7:])
-    for found in (left_out, masked):
-        assert found.n_samples.tolist() == [60, 53, 60]
-        assert np.array_equal(found.covariance[1], expected.covariance)
-    with pytest.raises(InvalidInput, match="hold NaN"):
-        estimate_moments(x, axis=1, nan_policy="raise")
-
-
 def test_exact_numbers_have_the_errors_of_their_distances() -> None:
     near = [1, 5, 7, 22, 100, 31]
     far = estimate_moments([10**30 + v for v in near], 4)

@@ -165,10 +165,6 @@ def test_axes_masks_and_missing_values() -> None:
     assert np.isnan(omitted.values[1, 3]) and is_met(own(np.delete(omitted.values[1], 3))[2:], (0.2, 2.6))
     masked = match(np.ma.masked_invalid(holed), axis=1, skewness=0.2, kurtosis=2.6)
     assert np.array_equal(masked.values, omitted.values, equal_nan=True)
-    handed_on = match(holed, axis=1, skewness=0.2, kurtosis=2.6)
-    assert handed_on.ok.tolist() == [True, False, True, True, True]
-    with pytest.raises(InvalidInput, match="hold NaN"):
-        match(holed, axis=1, nan_policy="raise", mean=0)
 
 
 def test_an_answer_prints_on_one_screen() -> None:

@@ -14,13 +14,12 @@ import scipy.optimize
 import scipy.stats
 from hypothesis import given, settings, strategies as st
 
-from symdecouple import InvalidInput, RefusalWarning, Refused, decouple
+from symdecouple import InvalidInput, RefusalWarning, decouple
 from symdecouple.families.moments import raw_moments
 from symdecouple.numeric.kernels import compile as jit
 from symdecouple.stats import blest, decoupled_moments, kurtosis, orthokurtosis, skewness, standardized_moments
 from tests.numeric import moment_oracle
 from tests.stats.oracle import TABLE
-from tests.warned import one_refusal
 
 CASES = TABLE["decoupled_moments"]
 SAMPLE = CASES[0]["sample"]
@@ -113,18 +112,6 @@ def test_many_equal_entries_move_as_their_values() -> None:
     assert np.array_equal(decoupled_moments(a, axis=1)[1], decoupled_moments(a[1]))
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
-def test_shapes(function: object) -> None:
-    a = np.random.default_rng(9).normal(size=(11, 16, 12))
-    assert function(a, 5).shape == (16, 12, 5)  # type: ignore[operator]
-    assert function(a, 5, axis=1).shape == (11, 12, 5)  # type: ignore[operator]
-    assert function(a, 5, axis=(0, 1)).shape == (12, 5)  # type: ignore[operator]
-    assert function(a, 5, axis=None).shape == (5,)  # type: ignore[operator]
-    assert function(a, 5, axis=1, keepdims=True).shape == (11, 1, 12, 5)  # type: ignore[operator]
-    assert function(np.empty((0, 9)), 5, axis=1).shape == (0, 5)  # type: ignore[operator]
-    assert function(np.array([1.0, 2, 4, 8, 9]), 1).shape == (1,)  # type: ignore[operator]
-
-
 # --- odd input --------------------------------------------------------------------------------------------------
 
 
@@ -141,16 +128,6 @@ def test_mean_and_variance_of_exact_numbers_keep_their_place_and_unit(number: ty
     exact = expected(CASES[0])
     assert values == pytest.approx([1e30, 9 * exact[1], *exact[2:]], rel=1e-10)
     assert standardized_moments(np.array([2**62 + v for v in SAMPLE]), 2) == pytest.approx([2.0**62, exact[1]], 1e-14)
-
-
-def test_nan_policies_and_masks() -> None:
-    a = np.array([*SAMPLE, np.nan])
-    for function in FUNCTIONS:
-        assert np.isnan(function(a)).all()
-        assert np.array_equal(function(a, nan_policy="omit"), function(np.array(SAMPLE, dtype=float)))
-        assert np.array_equal(function(np.ma.masked_invalid(a)), function(np.array(SAMPLE, dtype=float)))
-        with pytest.raises(InvalidInput, match="hold NaN"):
-            function(a, nan_policy="raise")
 
 
 @pytest.mark.parametrize("order", [0, 13, 2.5, "4", True, None])
@@ -286,15 +263,6 @@ def test_a_level_and_the_variance_may_both_be_missing() -> None:
     assert constant.tolist() == [1e-200, 0] and outcome.ok  # 0 it is
     huge, (outcome,) = decoupled_moments([10**400, 10**400 + 1, 10**400 + 5], 3, on_refusal="return")
     assert np.isnan(huge[0]) and huge[1] == pytest.approx(14 / 3, rel=1e-15) and outcome.reason == "out of range"
-
-
-def test_the_warning_is_single_and_points_at_the_caller() -> None:
-    rows = np.array([[1, 2, 3, 5, 8, 13], [0, 0, 0, 1, 2, 3], [1, 1, 1, 1, 1, 1.0]])
-    with one_refusal("decoupled_moments: 2 of 3 samples refused, at 1, 2, the first: limit only", __file__):
-        decoupled_moments(rows, 4, axis=1)
-    with pytest.raises(Refused) as refused:
-        decoupled_moments(rows, 4, axis=1, on_refusal="raise")
-    assert np.isfinite(refused.value.partial[0]).all() and np.isfinite(refused.value.partial[1, :3]).all()
 
 
 @pytest.mark.parametrize("given, options, expected", [

@@ -1,6 +1,5 @@
 """Tests of normality: simulated normal samples, ranks and SciPy as oracles."""
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,7 @@ import scipy.stats as st
 
 from symdecouple.errors import InvalidInput, Refused
 from symdecouple.numeric.moments.normal_null import SMALLEST_TABLED, null_of, simulated, skewness_score
-from symdecouple.stats import normality_test, orthokurtosis, orthokurtosis_test, skewness
+from symdecouple.stats import normality_test, orthokurtosis_test, skewness
 
 X = np.random.default_rng(1).standard_normal((6, 40))
 
@@ -79,25 +78,14 @@ def test_the_score_of_the_skewness_is_scipys() -> None:
 
 
 def test_results_are_as_in_scipy() -> None:
-    """A named pair; axes, alternatives, NaN, masks; the statistic is the score that the p value is of."""
+    """The statistic is the score that the p value is of; alternatives."""
     statistic, pvalue = orthokurtosis_test(X, axis=1)
     assert pvalue == pytest.approx(2 * st.norm.sf(np.abs(statistic)), rel=1e-12)
-    assert np.array_equal(orthokurtosis_test(X.T).pvalue, pvalue)
     less, greater = (orthokurtosis_test(X, axis=1, alternative=way).pvalue for way in ("less", "greater"))
     assert less + greater == pytest.approx(1, abs=1e-12)
     both = normality_test(X, axis=1)
     expected = st.skewtest(X, axis=1).statistic ** 2 + statistic**2
     assert both.statistic == pytest.approx(expected, rel=1e-10)
-    assert np.ndim(orthokurtosis_test(X[0]).pvalue) == 0
-    gaps = X.copy()
-    gaps[0, 5], gaps[2, :30] = np.nan, np.nan
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert np.isnan(normality_test(gaps, axis=1).pvalue).tolist() == [True, False, True, False, False, False]
-        for found in (normality_test(gaps, axis=1, nan_policy="omit"),
-                      normality_test(np.ma.masked_invalid(gaps), axis=1)):
-            assert found.pvalue[0] == normality_test(np.delete(X[0], 5)).pvalue
-            assert found.pvalue[2] == normality_test(X[2, 30:]).pvalue
 
 
 def test_a_monte_carlo_method_of_scipy_is_taken() -> None:
@@ -152,5 +140,3 @@ def test_the_answer_does_not_feel_unit_and_place() -> None:
     one = normality_test(X, axis=1).pvalue
     for other in (1e-150 * X, 1e150 * X, X + 1e4, -X, np.asfortranarray(X)):
         assert normality_test(other, axis=1).pvalue == pytest.approx(one, rel=1e-8)
-    assert normality_test(np.float32(X), axis=1).pvalue.dtype == np.float32
-    assert orthokurtosis(X, axis=1).shape == (6,)

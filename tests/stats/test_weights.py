@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.stats
 from hypothesis import given, settings, strategies as st
 
 from symdecouple.stats import blest, decoupled_moments, kurtosis, orthokurtosis, skewness, standardized_moments
 from tests.stats import oracle
 from tests.stats.test_shape import hard_set
-from tests.stats.weighted import SAMPLE, WEIGHTS, N, Statistic, answer, equal, every
+from tests.stats.weighted import Statistic, answer, equal
 
 SHAPES = [skewness, kurtosis, orthokurtosis]
 QUICK = [*SHAPES, standardized_moments, blest]
@@ -89,23 +88,6 @@ def test_a_long_row_takes_several_blocks() -> None:
     moved = sample + 50 * (last == 1)
     mean, variance = (float(np.average(v, weights=last)) for v in (moved, (moved - np.average(moved, weights=last))**2))
     assert standardized_moments(moved, 2, weights=last) == pytest.approx([mean, variance], rel=1e-12)
-
-
-@every
-def test_equal_weights_are_none(function: Statistic) -> None:
-    for weight in (1, 0.3, 7e200):
-        found = function(SAMPLE, weights=np.full(N, weight))
-        assert found == pytest.approx(function(SAMPLE), rel=1e-11)
-
-
-def test_the_first_two_are_those_of_numpy() -> None:
-    mean = np.average(SAMPLE, weights=WEIGHTS)
-    variance = np.average((SAMPLE - mean) ** 2, weights=WEIGHTS)
-    assert standardized_moments(SAMPLE, 2, weights=WEIGHTS) == pytest.approx([mean, variance], rel=1e-15)
-    power = scipy.stats.pmean(SAMPLE - SAMPLE.min() + 1, 4, weights=WEIGHTS) ** 4
-    centred = standardized_moments(SAMPLE - SAMPLE.min() + 1, 4, weights=WEIGHTS)
-    m, v, s, k = centred
-    assert m**4 + 6 * m**2 * v + 4 * m * s * v**1.5 + k * v**2 == pytest.approx(power, rel=1e-14)
 
 
 # --- laws -------------------------------------------------------------------------------------------------------
