@@ -69,14 +69,15 @@ def shifted(row: Array, order: int) -> list[Any]:
     return found
 
 
-def decoupled(row: Array, order: int) -> list[Any]:
+def decoupled(row: Array, order: int, reference: tuple[float, ...] = moment_oracle.REFERENCE) -> list[Any]:
     """Decoupled moments by definition: bisection, and extrapolated midpoints along the path."""
-    return _decoupled(tuple(row.tolist()), order)
+    return _decoupled(tuple(row.tolist()), order, reference)
 
 
 @cache
-def _decoupled(sample: tuple[float, ...], order: int) -> list[Any]:
-    return [*classical(np.array(sample), 3), *moment_oracle.decoupled(sample, order, digits=14, dps=30)]
+def _decoupled(sample: tuple[float, ...], order: int, reference: tuple[float, ...]) -> list[Any]:
+    higher = moment_oracle.decoupled(sample, order, digits=14, dps=30, reference=reference)
+    return [*classical(np.array(sample), 3), *higher]
 
 
 TAPS = ((1.0, 1.0, 1.0), (-1.0, 0.0, 1.0), (-1.0, 2.0, -1.0))
@@ -283,12 +284,15 @@ def space_plan() -> Any:
     return sd.decouple([a**2 + b**2 + c**2, a * b + c, sin(a) + b * c**2], [3, 0.25])
 
 
-def moments(order: int, path: str = "auto") -> Callable[[], Any]:
-    return partial(_moments, order, path)
+SKEWED = (0, 1, 0.5, 3.5)
 
 
-def _moments(order: int, path: str) -> Any:
-    return sd.decouple(families.raw_moments(order), path=path)  # type: ignore[arg-type]
+def moments(order: int, path: str = "auto", reference: Any = "gaussian") -> Callable[[], Any]:
+    return partial(_moments, order, path, reference)
+
+
+def _moments(order: int, path: str, reference: Any) -> Any:
+    return sd.decouple(families.raw_moments(order), reference, path=path)  # type: ignore[arg-type]
 
 
 def affine(order: int) -> dict[str, Any]:
@@ -322,6 +326,8 @@ FUNCTIONS: dict[str, Function] = {
                                    turned=3, **affine(4)),
     "plan of four moments": planned(moments(4), lambda row: decoupled(row, 4), fields=powers, **FOUR),
     "plan of six moments": planned(moments(6), lambda row: decoupled(row, 6), fields=powers, **SIX),
+    "another reference": planned(moments(5, reference=SKEWED), lambda row: decoupled(row, 5, SKEWED), fields=powers,
+                                 **{**SIX, "degrees": (1, 2, 0, 0, 0)}),
     "relaxed path": planned(moments(3, "relaxed"), lambda row: classical(row, 3), **THREE),
     "broad path": planned(moments(3, "broad"), lambda row: classical(row, 3), **THREE),
     "parallel path": planned(moments(3, "parallel"), lambda row: classical(row, 3), **THREE),

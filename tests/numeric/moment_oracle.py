@@ -6,7 +6,7 @@ Level 3 by bisection (`tests.stats.oracle`), levels above by extrapolation of th
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import mpmath as mp
@@ -79,12 +79,13 @@ def follow(y: list[Any], k: int, target: Any, digits: int) -> list[Any]:
     return y
 
 
-def decoupled(sample: Iterable[Any], order: int, digits: int = 18, dps: int = 60) -> list[Any]:
-    """Decoupled moments of order 4..order."""
+def decoupled(sample: Iterable[Any], order: int, digits: int = 18, dps: int = 60,
+              reference: Sequence[float] = REFERENCE) -> list[Any]:
+    """Decoupled moments of order 4..order, beside a reference of mean 0 and variance 1."""
     with mp.workdps(dps):
-        y, found = oracle.at_skewness(sample, 0, dps)[0], []
+        y, found = oracle.at_skewness(sample, reference[2], dps)[0], []
         for k in range(4, order + 1):
             found.append(dot([t**k for t in y], [1] * len(y)))
             if k < order:
-                y = follow(y, k, mp.mpf(REFERENCE[k - 1]), digits)
+                y = follow(y, k, mp.mpf(reference[k - 1]), digits)
         return found

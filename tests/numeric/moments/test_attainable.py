@@ -9,13 +9,11 @@ import mpmath
 import numpy as np
 import pytest
 
-from symdecouple.numeric.moments import attainable, moment_path
-from symdecouple.numeric.moments.attainable import beyond_end, saturated_skewness, skewness_interval, skewness_range
+from symdecouple.numeric.moments import moment_path
+from symdecouple.numeric.moments.attainable import beyond_end, saturated_skewness, skewness_interval
 from symdecouple.numeric.moments.moment_path import follow
 from symdecouple.numeric.moments.out_of_reach import end_before, groups_of
-from symdecouple.numeric.moments.skewness_root import orthokurtosis_rows
 from symdecouple.numeric.paths.integrate import End
-from symdecouple.numeric.samples.batch import SampleMatrix
 from tests.numeric.moments.test_moment_path import at_level_3
 from tests.stats import oracle
 
@@ -39,33 +37,6 @@ def test_the_ends_are_approached_and_never_passed() -> None:
         z -= z.mean()
         reached.append(np.mean(z**3) / np.mean(z**2) ** 1.5)
     assert low < min(reached) < low + 1e-4 and high - 1e-4 < max(reached) < high
-
-
-def test_no_sample_leaves_the_range_of_skewness() -> None:
-    assert skewness_range(5) == (-1.5, 1.5)
-    for n_samples in (3, 4, 10, 37):
-        low, high = skewness_range(n_samples)
-        assert high == pytest.approx((n_samples - 2) / math.sqrt(n_samples - 1), rel=1e-15)
-        x = np.random.default_rng(n_samples).standard_cauchy((500, n_samples)) ** 3
-        x -= x.mean(axis=1, keepdims=True)
-        skewness = np.mean(x**3, axis=1) / np.mean(x**2, axis=1) ** 1.5
-        assert low * (1 + 1e-13) <= skewness.min() and skewness.max() <= high * (1 + 1e-13)
-
-
-@pytest.mark.parametrize("n_samples", [3, 4, 5, 6, 9, 16])
-def test_orthokurtosis_ends_are_attained_and_never_passed(n_samples: int) -> None:
-    low, high = attainable.orthokurtosis_range(n_samples)
-    half, odd = divmod(n_samples, 2)
-    rows = np.array([[-1.0, 1] + [0] * (n_samples - 2), [-1] * half + [0] * odd + [1] * half], dtype=np.float64)
-    assert orthokurtosis_rows(SampleMatrix.of(rows)).values == pytest.approx([high, low], rel=1e-14)
-    rng = np.random.default_rng(n_samples)
-    rows = rng.standard_cauchy((500, n_samples)) ** rng.choice([1, 3], (500, 1))
-    values = orthokurtosis_rows(SampleMatrix.of(rows)).values
-    assert low * (1 - 1e-13) <= values.min() and values.max() <= high * (1 + 1e-13)
-
-
-def test_two_samples_are_two_valued() -> None:
-    assert skewness_range(2) == (0, 0) and attainable.orthokurtosis_range(2) == (1, 1)
 
 
 @pytest.mark.parametrize(("ties", "n_samples"), [(1, 5), (4, 5), (1, 4), (3, 10), (7, 1000), (2, 4), (1, 3)])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import scipy.stats
 
 from symdecouple.numeric.moments.gradients import Gradients, project, pullback, standardized_gradients
 from symdecouple.numeric.moments.levels import climb, gaussian_moments
@@ -99,16 +98,3 @@ def test_weights_are_counts_of_equal_entries() -> None:
     found = pullback(few, density)
     assert few.path.steps[0] > 0
     assert np.repeat(found, counts, axis=2) / counts.sum() == pytest.approx(expected, abs=1e-13)
-
-
-def test_the_first_three_are_those_of_mean_variance_and_skewness() -> None:
-    x = np.random.default_rng(1).gamma(1.0, size=20)
-    found = decoupled_gradients(x[None], 4)
-    h = 1e-4
-    for i in range(20):
-        e = np.zeros(20)
-        e[i] = h
-        for k, statistic in enumerate((np.mean, np.var, scipy.stats.skew)):
-            difference = (statistic(x + e) - statistic(x - e)) / (2 * h)
-            assert found.gradients[0, k, i] == pytest.approx(difference, abs=1e-7)
-            assert found.values[0, k] == pytest.approx(statistic(x), rel=1e-13)

@@ -16,54 +16,16 @@ from numpy.polynomial import chebyshev
 from symdecouple.numeric.kernels.compile import _twin
 from symdecouple.numeric.moments import hankel_kernel, levels, moment_path_kernel as kernel, nodes_kernel
 from symdecouple.numeric.moments.bins import filled
-from symdecouple.numeric.moments.hankel import orthogonal_basis, power_means, residuals
+from symdecouple.numeric.moments.hankel import residuals
 from symdecouple.numeric.moments.levels import Ladder, climb, gaussian_moments
 from symdecouple.numeric.moments.moment_path import RESIDUAL, follow
 from symdecouple.numeric.moments.moment_path_kernel import move_rows, settle_rows
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
 from symdecouple.numeric.paths.runge_kutta import FIFTH, STAGES, THIRD, WEIGHTS
-from tests.stats.oracle import TABLE
 
 
 def scratch(order: int) -> kernel.Scratch:
     return kernel.Scratch(np.empty((3, 30)), np.empty((order, order)), np.empty(520))
-
-
-@pytest.mark.parametrize("k", [3, 4, 5, 6, 8])
-@pytest.mark.parametrize("n_samples", [5, 600, 2500])
-def test_means_and_polynomials_of_any_degree(k: int, n_samples: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    if n_samples == 2500:
-        monkeypatch.setattr(hankel_kernel, "BLOCK", 64)  # so that the sums of sums are reached
-    y = np.random.default_rng(k).normal(size=n_samples)
-    weights = np.random.default_rng(k + 1).random(n_samples)
-    weights /= weights.sum()
-    expected = power_means(y[None], 2 * k - 2, weights[None])[:, 0]
-    for low in (1, k // 2 + 1):
-        means, out = np.full(40, np.nan), np.empty(n_samples)
-        hankel_kernel.means_to(y, weights, low, 2 * k - 2, out, means)
-        assert means[2 * low - 1 : 2 * k - 1] == pytest.approx(expected[2 * low - 1 :], rel=1e-12, abs=1e-13)
-        assert means[0] == 1 and np.isnan(means[2 * k - 1 :]).all()
-    c = np.random.default_rng(1).normal(size=k)
-    by_numpy = np.polynomial.Polynomial(c)
-    hankel_kernel.polynomial(y, c, k, out[None], 0)
-    assert out == pytest.approx(by_numpy(y), rel=1e-12, abs=1e-12)
-
-
-@pytest.mark.parametrize("skewness", [0.0, 0.4])
-@pytest.mark.parametrize("k", [4, 5, 6])
-def test_the_velocity_is_the_orthogonal_polynomial_of_degree_k_less_one(k: int, skewness: float) -> None:
-    z = impose_skewness(np.random.default_rng(k).gamma(3.0, size=(1, 60)), skewness).values
-    means, (short, lower, _) = power_means(z, 2 * k - 2)[:, 0], scratch(k)
-    basis, _ = orthogonal_basis(z, k)
-    expected = 0.3 / (k * basis.norm[k - 1, 0]) * list(basis.polynomials(z))[-1][0]
-    assert hankel_kernel.decompose(means, k, lower, short[1])
-    short[2, :k] = [*[0] * (k - 1), 0.3 / (k * short[1, k - 1])]
-    hankel_kernel.as_powers(lower, k, short[2])
-    assert np.polynomial.Polynomial(short[2, :k])(z[0]) == pytest.approx(expected, abs=1e-12)
-    few = np.resize(np.linspace(-1, 1, k - 1), 12 * (k - 1))
-    few_means = np.array([np.mean(((few - few.mean()) / few.std()) ** j) for j in range(2 * k - 1)])
-    with np.errstate(all="ignore"):
-        assert not hankel_kernel.decompose(few_means, k, lower, short[1])
 
 
 def test_what_a_stage_calls_counts_no_references() -> None:
@@ -211,13 +173,6 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def climb_plain(rows: np.ndarray, order: int) -> Ladder:
     return climb(rows, order, goal(order), compiled=True)
-
-
-@pytest.mark.parametrize("case", TABLE["decoupled_moments"], ids=lambda case: f"N={len(case['sample'])}")
-def test_the_functions_meet_the_reference_table_without_numba(case: dict[str, object], plain: None) -> None:
-    found = climb_plain(np.array([case["sample"]], dtype=float), 6)
-    expected = [float(str(case[f"order{k}"])) for k in (4, 5, 6)]
-    assert not found.levels and found.moments[4:, 0] == pytest.approx(expected, rel=1e-10)
 
 
 def test_what_needs_care_is_followed_by_numpy_for_a_level(plain: None) -> None:
