@@ -19,10 +19,11 @@ import time
 from collections import Counter
 from typing import Any
 
-from symdecouple import Status, SymdecoupleError, Verdict, check_frobenius, verdict_from_json
+from symdecouple import Status, SymdecoupleError, Verdict, check_frobenius
 from tests.laws.corpus import Row, answers, build
 from tests.laws.plain_jets import Answer, grid_size
 from tests.laws.random_sets import draw_row
+from tests.laws.report import unverified
 
 LARGEST = 10  # samples that the oracle takes
 HANGS = 90.0  # seconds without an answer
@@ -53,24 +54,13 @@ def examine(seed: int, number: int, budget: float = 2.0, slowdown: float = 1.0) 
         if verdict.certificate is not None and out["seconds"] > budget:
             out |= {"status": "UNDECIDED", "reason": f"{verdict.status.name}, but after the budget"}
         start = time.process_time()
-        out["wrong"] = _certificates(verdict)
+        out["wrong"] = unverified(verdict)
         out["verifying"] = time.process_time() - start
     except Exception as error:
         return out | {"status": "ERROR", "seconds": time.process_time() - start,
                       "wrong": f"raised {type(error).__name__}: {str(error)[:100]}"}
     out["wrong"] = out["wrong"] or _contradiction(row, verdict, out)
     return out
-
-
-def _certificates(verdict: Verdict) -> str:
-    back = verdict_from_json(verdict.to_json())
-    for one in (verdict, verdict.independence, back):
-        if one is not None and one.certificate is not None and not getattr(one, "verify", one.certificate.verify)():
-            failed = [str(check) for check in one.certificate.audit() if not check.passed]
-            return f"unverified {one.question}: {failed[:1]}"[:160]
-    if (back.status, back.subject, back.scope) != (verdict.status, verdict.subject, verdict.scope):
-        return "unverified: JSON changed the verdict"
-    return ""
 
 
 def _contradiction(row: Row, verdict: Verdict, out: dict[str, Any]) -> str:

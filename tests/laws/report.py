@@ -55,13 +55,18 @@ def wrong(row: Row, verdict: Verdict) -> str:
     for status, truth, name in ((c1.status, row.independent, "C1"), (verdict.status, row.involutive, "C2")):
         if status is not Status.UNDECIDED and (status is Status.PROVED) is not truth and not verdict.vacuous:
             return f"WRONG: {name} is {truth}"
+    return unverified(verdict)
+
+
+def unverified(verdict: Verdict) -> str:
+    """Return which certificate does not verify, or that JSON does not keep the verdict; empty where all is well."""
     back = verdict_from_json(verdict.to_json())
-    for one in (verdict, c1, back):
-        if one.certificate is not None and not getattr(one, "verify", one.certificate.verify)():
+    for one in (verdict, verdict.independence, back):
+        if one is not None and one.certificate is not None and not getattr(one, "verify", one.certificate.verify)():
             failed = [str(check) for check in one.certificate.audit() if not check.passed]
-            return f"{one.question} certificate does not verify: {failed[:1]}"[:120]
+            return f"unverified {one.question}: {failed[:1]}"[:160]
     if (back.status, back.subject, back.scope) != (verdict.status, verdict.subject, verdict.scope):
-        return "JSON changed the verdict"
+        return "unverified: JSON changed the verdict"
     return ""
 
 

@@ -1,19 +1,15 @@
-"""A verdict does not depend on how the question is put; in coordinates, and by an oracle of its own, it is the same."""
+"""A verdict does not depend on how the question is put; in coordinates it is the same."""
 
 from __future__ import annotations
 
-import random
 from itertools import permutations
 from typing import Any
 
 import pytest
-import sympy as sp
-from sympy import Integer, Rational, cos, exp, sin
+from sympy import Rational, exp
 
-from symdecouple import FeatureSet, Mean, Status, check_frobenius, check_independence, skewness, variance, x
-from symdecouple.language.canonical import Statistic, close
+from symdecouple import FeatureSet, Status, check_frobenius
 from tests.laws.examples import SETS
-from tests.laws.ranks import drawn_sample, ranks
 
 ANSWER = {True: Status.PROVED, False: Status.REFUTED}
 
@@ -60,55 +56,3 @@ def test_in_explicit_coordinates(name: str) -> None:
         if verdict.status is not Status.UNDECIDED:
             assert verdict.status is ANSWER[expected] and not verdict.vacuous and verdict.certificate.verify()
     assert check_frobenius(features, n_samples=n).status is ANSWER[expected]
-
-
-# --- random sets against an oracle of its own: ranks of gradients and brackets at a sample ---------------------------
-
-
-
-def random_feature(rng: random.Random) -> Any:
-    m, s = Mean(x), Mean(x**2)
-    k, c = rng.randint(1, 4), Integer(rng.randint(-2, 3))
-    atoms = [
-        Mean(x**k), Mean(exp(x)), Mean(exp(-x)), Mean(sin(x)), Mean(cos(x)), Mean(sin(x) ** 2), Mean(1 / (1 + x**2)),
-        Mean(x * exp(x)), variance(), Mean((x - m) ** 2 * x), Mean(exp(x - m)), skewness() ** 2, Mean(x**k + c * x),
-        Mean(1 / (1 + exp(x))), Mean(sin(x) * cos(x)), Mean(cos(2 * x)), Mean((x - m) ** k + x),
-    ]
-    first, second = rng.sample(atoms, 2)
-    return rng.choice(
-        [
-            first, first, first + c * m, first * second, first / (1 + s), first + second**2, first**2 + m,
-            sp.sqrt(first**2 + 1),
-        ]
-    )
-
-
-def attack(seed: int) -> str:
-    """Decide a random set and compare with the oracle; return what was decided."""
-    rng = random.Random(seed)
-    features: list[Any] = []
-    while len(features) < rng.choice((2, 2, 3)):
-        candidate = random_feature(rng)
-        if close(candidate).atoms(Statistic) and candidate not in features:
-            features.append(candidate)
-    verdict = check_frobenius(features, budget=4)
-    independent = check_independence(features, budget=4)
-    n = max(4, len(features) + 2)
-    own, whole = ranks(features, drawn_sample(rng, n))
-    found = own == whole if own == len(features) else None
-    context = f"seed {seed}: {features}\n{verdict}"
-    assert found is not None or independent.status is not Status.PROVED or (independent.n0 or 9) > n, context
-    if independent.status is Status.REFUTED:
-        assert found is None, context
-    if found is not None and verdict.status is Status.PROVED:
-        assert found, context
-    if found is not None and verdict.status is Status.REFUTED and (verdict.n0 or 9) <= n:
-        assert not found, context
-    return verdict.status.name
-
-
-@pytest.mark.parametrize(("first", "count"), [(0, 3), *(pytest.param(*block, marks=pytest.mark.slow) for block in (
-    (3, 3), (6, 3), (9, 3), *((first, 20) for first in range(1000, 1200, 20))))])
-def test_random_sets_against_the_oracle(first: int, count: int) -> None:
-    decided = [attack(seed) for seed in range(first, first + count)]
-    assert any(name != "UNDECIDED" for name in decided)

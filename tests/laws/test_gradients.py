@@ -1,4 +1,4 @@
-"""Gradients and Hessians against SymPy in explicit coordinates, and against central differences by their order."""
+"""Gradients and Hessians against SymPy in explicit coordinates."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from functools import cache
 from itertools import combinations
 from typing import Any
 
-import mpmath
 import pytest
 import sympy as sp
 
@@ -63,20 +62,6 @@ def test_the_derivative_of_a_gradient_is_the_hessian_times_the_field(name: str, 
     values = components(u)
     expected = [N * sum(h * c for h, c in zip(row, values, strict=True)) for row in hessian(name)]
     assert all(map(same, components(moved), expected))
-
-
-@pytest.mark.parametrize("name", ["kurtosis", "logcosh", "exponential", "cube", "composed", "nested"])
-def test_the_gradient_against_central_differences_of_order_two(name: str) -> None:
-    field = Feature(ALL[name]).gradient
-    f = sp.lambdify(PLAIN, explicit(name), "mpmath")
-    with mpmath.workdps(40):
-        at = [mpmath.mpf(v.p) / v.q for v in VALUES.values()]
-        for k, exact in enumerate(components(field)):
-            errors = []
-            for h in (mpmath.mpf("1e-3"), mpmath.mpf("5e-4")):
-                up, down = (f(*(v + s * h * (i == k) for i, v in enumerate(at))) for s in (1, -1))
-                errors.append(abs(N * (up - down) / (2 * h) - mpmath.mpf(str(exact))))
-            assert errors[0] < 1e-20 or 1.9 < mpmath.log(errors[0] / errors[1], 2) < 2.1
 
 
 @pytest.mark.parametrize(
