@@ -260,6 +260,10 @@ def energy_plan() -> Any:
     return sd.decouple([Mean(h(x) ** 2) for h in lines(0, 1, 2)])
 
 
+def centred_energy_plan() -> Any:
+    return sd.decouple([Mean(x), *(Mean(h(x) ** 2) for h in lines(0, 1, 2))])
+
+
 def filter_moment_plan() -> Any:
     low, high = lines(0, 2)
     return sd.decouple([Mean(low(x) ** 2), Mean(high(x) ** 2), Mean(low(x) ** 4), Mean(high(x) ** 4)])
@@ -333,6 +337,9 @@ FUNCTIONS: dict[str, Function] = {
     "parallel path": planned(moments(3, "parallel"), lambda row: classical(row, 3), **THREE),
     "narrow path": planned(moments(3, "narrow"), lambda row: classical(row, 3), **THREE),
     "energies": planned(energy_plan, energies, fields=of_energies, sizes=(12, 32, 500), laws=SYMMETRIC, turned=1),
+    "energies behind the mean": planned(
+        centred_energy_plan, lambda row: [row.mean(), *energies(row - row.mean())], sizes=(12, 32, 500), laws=SYMMETRIC,
+        turned=1, moved=(0,)),
     "filter moments": planned(filter_moment_plan, lambda row: along_paths(row, at_outputs, (3, 6, 27)), bound=1e-9,
                               sizes=(16, 48), laws=SYMMETRIC, turned=1),
     "black box": planned(black_box_plan, lambda row: [classical(row, 4)[j] for j in (0, 1, 3)], degrees=(1, 2, 0),

@@ -101,7 +101,7 @@ def test_other_types_are_invalid_input_and_none_is_an_error_of_numpy(name: str) 
             FUNCTIONS[name].answer(rows)
 
 
-OF_PLACES = ("energies", "filter moments", "black box", "coordinates")  # they ask where an entry lies
+OF_PLACES = ("energies", "energies behind the mean", "filter moments", "black box", "coordinates")  # they ask where an entry lies
 
 
 def test_masked_entries_are_left_out_or_their_rows_refused() -> None:

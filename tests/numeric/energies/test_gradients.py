@@ -21,22 +21,6 @@ def degrees_from_orthogonal(gram: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("mean", [False, True])
-@pytest.mark.parametrize("shape", [(8, 9), (31,)], ids=str)
-def test_gradients_against_differences(mean: bool, shape: tuple[int, ...]) -> None:
-    rng = np.random.default_rng(1)
-    taps = TILS[:5] if len(shape) == 2 else [np.array([1.0, 1, 1]), np.array([1.0, 0, -1]), np.array([1.0, -2, 1])]
-    energies = Energies(Bands(responses(taps, shape), shape), mean)
-    x, v = rng.normal(size=(2, int(np.prod(shape))))
-    targets = [0.3] * mean + [1.0, 0.8, 1.3, 0.9, 1.1][: len(taps)]
-    found = energies.decouple(x[None], targets)
-    along = extrapolated(lambda rows: energies.decouple(rows, targets).values, x[None], v, 2e-2)
-    np.testing.assert_allclose(found.gradients() @ v, along, atol=1e-9)
-    for k in range(energies.size):
-        level = energies.normalize(x[None], targets, level=k)
-        np.testing.assert_allclose(energies.values(level.values)[0, k], found.values[0, k], rtol=1e-12, atol=1e-15)
-
-
-@pytest.mark.parametrize("mean", [False, True])
 def test_pullback_against_differences(mean: bool) -> None:
     """Of any function of the normalized signal, here its third moment and a value."""
     shape = (6, 7)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings, strategies as st
 from scipy.integrate import solve_ivp
-from scipy.optimize import brentq, nnls
+from scipy.optimize import nnls
 
 from symdecouple.errors import InvalidInput
 from symdecouple.numeric.energies.frequencies import Bands
@@ -70,33 +70,6 @@ def test_autocorrelations_have_negative_eigenvalues() -> None:
     level = energies.normalize(row[None], targets)
     path = narrow_path([circulant(w, (n,)) for w in waves], row, targets)
     np.testing.assert_allclose(level.values[0], path, atol=1e-10)
-
-
-def test_two_complementary_filters_in_closed_form() -> None:
-    """The case of the source with 1/N^2 and N/2 in their places: one scalar root a level."""
-    n = 24
-    low = np.cos(np.pi * np.arange(n // 2 + 1) / n) ** 2
-    energies = Energies(Bands([low, 1 - low], (n,)))
-    row, (v1, v2) = RNG.normal(size=n), (0.6, 0.3)
-    whole = np.concatenate([low, low[n // 2 - 1 : 0 : -1]])
-    spectrum = np.fft.fft(row)
-
-    def energy(transform: np.ndarray, gain: np.ndarray) -> float:
-        return float(np.sum(gain * np.abs(transform) ** 2) / n**2)
-
-    t1 = brentq(lambda t: energy(spectrum * np.exp(2 / n * whole * t), whole) - v1, -99, 99, xtol=1e-14)
-    first = spectrum * np.exp(2 / n * whole * t1)
-
-    def second(t: float) -> np.ndarray:
-        moved = first * np.exp(2 / n * (1 - whole) * t)
-        return np.asarray(moved / np.sqrt(energy(moved, whole) / v1))
-
-    t2 = brentq(lambda t: energy(second(t), 1 - whole) - v2, -99, 99, xtol=1e-14)
-    one, two = (energies.normalize(row[None], [v1, v2], level=k) for k in (1, 2))
-    np.testing.assert_allclose(one.values[0], np.fft.ifft(first).real, atol=1e-13)
-    np.testing.assert_allclose(two.values[0], np.fft.ifft(second(t2)).real, atol=1e-13)
-    nu = n / 2 * np.log(np.sqrt(energy(first * np.exp(2 / n * (1 - whole) * t2), whole) / v1))
-    np.testing.assert_allclose(n / 4 * two.parameters[0], [t1 - nu, t2 - nu], rtol=1e-10)
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0, 1, 8]), st.booleans(), st.sampled_from([-100, -3, 0, 3, 100]))

@@ -166,14 +166,6 @@ def test_pullbacks_against_mpmath_differences(expr: Any) -> None:
         np.testing.assert_allclose(*each, rtol=0, atol=rtol * (1 + np.abs(found).max()) * np.abs(direction).max())
 
 
-@pytest.mark.parametrize("expr", [e for e in DERIVED if e.atoms(Mean) and not e.free_symbols], ids=str)
-def test_the_pullback_of_one_is_the_gradient_field(expr: Any) -> None:
-    one = np.ones((3, 2, 1))
-    (field,) = Compiled([Feature(expr).gradient.expr], x)(DATA)
-    np.testing.assert_allclose(Compiled([expr], x).pullback(DATA, [one]), np.broadcast_to(field, DATA.shape),
-                               rtol=1e-12, atol=1e-13)
-
-
 def test_derivatives_with_arguments_and_away_from_kinks() -> None:
     t = Symbol("t")
     rows = np.array([[-1.0, 2.0, 4.0]])

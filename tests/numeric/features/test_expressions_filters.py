@@ -189,18 +189,6 @@ def test_features_against_the_same_in_coordinates(boundary: str, grid: tuple[int
                                        atol=1e-13 * scale)
 
 
-@pytest.mark.parametrize("boundary", BOUNDARIES)
-def test_the_pullback_is_the_transpose_on_a_plane(boundary: str) -> None:
-    rng, grid, h = np.random.default_rng(17), (4, 6), PLANE[boundary]
-    values, direction, weight = rng.normal(size=(3, 2, 24))
-    function = Compiled([h(x * h.adjoint(x)) * Mean(h(x) ** 2), h(x)], x).on(grid)
-    along, pulled = derivative(function, values, direction), function.pullback(values, [weight, direction])
-    expected = average(weight * along[0], along[0].shape) + average(direction * along[1], along[1].shape)
-    np.testing.assert_allclose(average(pulled * direction, values.shape), expected, rtol=1e-12)
-    image = convolve(direction[0].reshape(grid), KERNEL, mode=BOUNDARIES[boundary])
-    np.testing.assert_allclose(along[1][0], image.ravel(), rtol=1e-12, atol=1e-12)
-
-
 def test_zero_padding_sees_constants() -> None:
     """h(1) falls off at the ends: 5, 6, 6, 2 for taps 1, 2, 3, of which the first and the last fall off in turn."""
     h = Filter([1, 2, 3], boundary="zero")

@@ -58,15 +58,6 @@ def test_energies_of_bands_apart_are_decoupled_already() -> None:
     np.testing.assert_allclose(plan.gradients(rows), gradients, rtol=1e-11, atol=1e-13)
 
 
-def test_bands_that_overlap_against_differences_of_the_plan() -> None:
-    plan = decouple(second_order_moments(FilterBank.from_responses(RESPONSES[10,])), [3, 1])
-    row, step = np.random.default_rng(7).normal(size=10), 1e-5
-    found = plan.gradients(row)
-    expected = (plan.transform(row + step * np.eye(10)) - plan.transform(row - step * np.eye(10))).T / (2 * step)
-    np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-9)
-    assert abs(found[0] @ found[1]) < 1e-12 * np.linalg.norm(found[0]) * np.linalg.norm(found[1])
-
-
 def test_a_plan_has_the_size_of_its_responses() -> None:
     plan = decouple(second_order_moments(FilterBank.from_responses(BANDS)), [2, 0.5, 1])
     with pytest.raises(InvalidInput, match="9 frequencies"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
 
 from symdecouple.errors import InvalidInput
 from symdecouple.numeric.moments.hankel import residuals
@@ -167,29 +166,3 @@ def test_residuals_are_relative_to_the_absolute_moment() -> None:
     z = np.array([[-2.0, 0, 1, 1]])
     goal = np.array([[1.0, 0.5, 1.5, -1.5, 4.5]]).T
     assert residuals(z, goal)[0] == pytest.approx(0.5 / np.sqrt(1.5), rel=1e-15)
-
-
-def by_hand(z: np.ndarray, k: int, target: float) -> np.ndarray:
-    """What a user writes: least squares for the projection, SciPy for the path."""
-
-    def slope(s: float, y: np.ndarray) -> np.ndarray:
-        q, _ = np.linalg.qr(np.vander(y, k - 1, increasing=True))
-        g = y ** (k - 1) - q @ (q.T @ y ** (k - 1))
-        return (target - first) * g / (k * np.mean(g * y ** (k - 1)))
-
-    first = np.mean(z**k)
-    return solve_ivp(slope, (0, 1), z, method="DOP853", rtol=1e-12, atol=1e-13).y[:, -1]
-
-
-@pytest.mark.parametrize("law", ["normal", "exponential", "uniform", "gamma"])
-def test_levels_four_and_five_agree_with_scipy(law: str) -> None:
-    rng = np.random.default_rng(0)
-    draw = {"normal": rng.standard_normal, "exponential": rng.standard_exponential, "uniform": rng.random,
-            "gamma": lambda size: rng.gamma(0.25, size=size)}[law]
-    z = at_level_3(draw((3, 100)))
-    for k in (4, 5):
-        there = follow(z, k, GAUSSIAN[k - 1], held=GAUSSIAN[: k - 1])
-        assert not there.refusals
-        for i in range(3):
-            assert there.values[i] == pytest.approx(by_hand(z[i], k, GAUSSIAN[k - 1]), abs=2e-9)
-        z = there.values

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sympy import cosh, exp, log
+from sympy import cosh, log
 
 from symdecouple import Feature, FeatureSet, InvalidInput, Mean, check_frobenius, kurtosis, skewness, variance, x
 from symdecouple.language.black_box import BlackBox
@@ -21,7 +21,6 @@ from symdecouple.numeric.features.features import CompiledFeatures
 from symdecouple.numeric.paths.black_box_rows import BlackBoxFeatures, BlackBoxPath, path_of
 from symdecouple.numeric.paths.narrow_path import NarrowPath
 from symdecouple.verdict import Status
-from tests.numeric.paths.nested import decoupled_gradients, levels_of
 
 RNG = np.random.default_rng(11)
 ROWS = {"normal": RNG.normal(size=(3, 14)), "gamma": RNG.gamma(0.5, size=(3, 14)),
@@ -93,31 +92,6 @@ def test_extrapolation_finds_the_derivative_beside_a_pole() -> None:
 
     value, error, settled = extrapolated(quotient, 1, 1)
     assert abs(value[0, 0] + 1 / 0.26**2) <= error[0, 0] < 1e-8 and settled.all()
-
-
-TARGETS = [0, 1, 2.4]
-
-
-SOME = ROWS["normal"][:2]
-
-
-@cache
-def of_the_kurtosis() -> tuple[Any, Any]:
-    """Where the path of the declared features ends, and their decoupled gradients."""
-    path = NarrowPath([Mean(x), variance(), kurtosis(), LAST])
-    return levels_of(path, SOME, TARGETS)[-1].values, decoupled_gradients(path, SOME, TARGETS)[0]
-
-
-@pytest.mark.parametrize("name", BOXES)
-def test_the_path_ends_where_that_of_the_kurtosis_ends(name: str) -> None:
-    ours = BlackBoxPath([Mean(x), variance(), BOXES[name], LAST])
-    ends, (expected, exact) = levels_of(ours, SOME, TARGETS)[-1], of_the_kurtosis()
-    assert not ends.refusals and np.all(ends.residual < 1e-14)
-    assert np.abs(ends.values - expected).max() < 1e-9
-    if name != "differences":  # as `differences, rows`, and slow
-        gradients, _ = decoupled_gradients(ours, SOME, TARGETS)
-        bound = 1e-9 if name.startswith("gradient") else 1e-6
-        assert np.abs(gradients - exact).max() <= bound * np.abs(exact).max()
 
 
 def test_path_of_either_kind() -> None:
@@ -295,15 +269,3 @@ def test_verdicts_on_samples_say_what_was_seen() -> None:
 def test_samples_that_do_not_fit_are_refused(features: Any, options: Any, said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
         check_frobenius(features, **options)
-
-
-def test_the_soft_maximum_goes_the_way_of_its_expression() -> None:
-    """It is log(N Mean(exp(x))), which symbolic features can say."""
-    given, targets = ROWS["normal"], [0, 4.0]
-    ours = BlackBoxPath([Mean(x), Feature.from_callable(soft_maximum, vectorized=True), Mean(x**2)])
-    known = NarrowPath([Mean(x), log(14 * Mean(exp(x))), Mean(x**2)])
-    gradients, levels = decoupled_gradients(ours, given, targets)
-    exact, expected = decoupled_gradients(known, given, targets)
-    assert np.abs(soft_maximum(levels[-1].values) - 4).max() < 1e-14
-    assert np.abs(levels[-1].values - expected[-1].values).max() < 1e-9
-    assert np.abs(gradients - exact).max() < 1e-6 * np.abs(exact).max()

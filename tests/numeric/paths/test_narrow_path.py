@@ -12,7 +12,6 @@ from sympy import log
 from symdecouple import InvalidInput, Mean, kurtosis, skewness, variance, x
 from symdecouple.numeric.paths.narrow_path import Frame, NarrowPath
 from tests.numeric.paths.nested import EVEN_FIRST, MIXED, POWERS, drawn, levels_of, positive
-from tests.stats.oracle import TABLE
 
 LOGS = [Mean(log(positive)), Mean(log(positive) ** 2), Mean(log(positive) ** 3), Mean(positive)]
 SETS: list[tuple[str, list[Any], list[float]]] = [
@@ -26,15 +25,6 @@ by_name = pytest.mark.parametrize(("features", "targets"), [row[1:] for row in S
 
 
 # --- where it leads ---
-
-
-def test_decoupled_moments_against_sixty_digits() -> None:
-    path = NarrowPath(POWERS)
-    for case in TABLE["decoupled_moments"]:
-        levels = levels_of(path, np.array([case["sample"]], dtype=float), [0, 1, 0, 3, 0])
-        for order in (4, 5, 6):
-            found = path.features.values(levels[order - 2].values)[0, order - 1]
-            assert found == pytest.approx(float(case[f"order{order}"]), rel=2e-12)
 
 
 def test_the_first_levels_in_closed_form() -> None:

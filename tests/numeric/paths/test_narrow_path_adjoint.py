@@ -7,42 +7,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sympy import log, tanh
+from sympy import tanh
 
-from symdecouple import InvalidInput, Mean, kurtosis, skewness, variance, x
+from symdecouple import InvalidInput, Mean, x
 from symdecouple.numeric.paths import integrate as rk
 from symdecouple.numeric.paths.narrow_path import NarrowPath
 from symdecouple.numeric.paths.narrow_path_adjoint import check_gradient, pullback
 from tests.numeric.differences import extrapolated
 from tests.numeric.paths import nested
-from tests.numeric.paths.nested import EVEN_FIRST, MIXED, POWERS, decoupled_gradients, drawn, levels_of, positive
+from tests.numeric.paths.nested import EVEN_FIRST, MIXED, POWERS, decoupled_gradients, drawn, levels_of
 
 samples = partial(drawn, n_rows=3)
-SETS: list[tuple[str, list[Any], list[float]]] = [
-    ("powers", POWERS, [0, 1, 0, 3, 0]),
-    ("mixed", MIXED, [0, 1, 0.3745]),
-    ("even first", EVEN_FIRST, [0, 1, 3]),
-    ("standardized", [Mean(x), variance(), skewness(), kurtosis(), Mean(tanh(x - Mean(x)))], [0, 1, 0, 3]),
-    ("logs", [Mean(log(positive)), Mean(log(positive) ** 2), Mean(positive)], [0.1, 0.3]),
-]
-by_name = pytest.mark.parametrize(("features", "targets"), [row[1:] for row in SETS], ids=[row[0] for row in SETS])
-
-
-def decoupled(path: NarrowPath, rows: np.ndarray, targets: Any) -> np.ndarray:
-    points = [rows, *(level.values for level in levels_of(path, rows, targets))]
-    return np.stack([path.features.values(y)[:, j] for j, y in enumerate(points)], axis=1)
-
-
-@by_name
-def test_against_differences_of_the_path(features: list[Any], targets: list[float]) -> None:
-    path = NarrowPath(features, rtol=1e-13)
-    rows = samples(features)
-    gradients, levels = decoupled_gradients(path, rows, targets)
-    assert not levels[-1].refusals and gradients.shape == (3, len(features), 24)
-    direction = np.random.default_rng(1).normal(size=rows.shape)
-    expected = extrapolated(lambda y: decoupled(path, y, targets), rows, direction, 5e-4)
-    found = np.einsum("rjn,rn->rj", gradients, direction)
-    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=2e-11)
 
 
 def test_coarse_steps_are_differentiated_as_they_are() -> None:

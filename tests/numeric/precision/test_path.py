@@ -6,14 +6,12 @@ from fractions import Fraction
 from typing import Any
 
 import mpmath
-import numpy as np
 import pytest
 from sympy import Rational, cosh, exp, log, tanh
 
 from symdecouple import FeatureSet, InvalidInput, Mean, sample, x
 from symdecouple.numeric.features.expressions import as_multiprecision
 from symdecouple.numeric.features.features import CompiledFeatures
-from symdecouple.numeric.paths.narrow_path import NarrowPath
 from symdecouple.numeric.precision import path as precision
 from symdecouple.numeric.precision.path import follow_mp
 from tests.numeric.differences import largest
@@ -70,14 +68,6 @@ def test_fifteen_digits_are_those_of_thirty() -> None:
         difference = largest(found.values - best.values)
         assert difference < 10 * found.error + mpmath.mpf(10) ** -15
         assert found.error < mpmath.mpf(10) ** -15 and best.error < mpmath.mpf(10) ** -30
-
-
-def test_float64_agrees() -> None:
-    start = np.array(standardized(ROW), dtype=float)
-    for k, target in ((3, 0.39), (4, 0.05)):
-        fine = NarrowPath(MIXED, rtol=1e-14).follow(start[None], k, target).values[0]
-        exact = follow_mp(MIXED, start, k, target, dps=18).values.astype(float)
-        np.testing.assert_allclose(fine, exact, atol=1e-14)
 
 
 def test_beyond_the_range_of_float64() -> None:

@@ -6,15 +6,12 @@ from fractions import Fraction
 from typing import Any
 
 import mpmath
-import numpy as np
 import pytest
 from sympy import cosh, log, tanh
 
 from symdecouple import FeatureSet, InvalidInput, Mean, x
 from symdecouple.numeric.features.expressions import as_multiprecision
 from symdecouple.numeric.features.features import CompiledFeatures
-from symdecouple.numeric.paths import narrow_path_adjoint as adjoint
-from symdecouple.numeric.paths.narrow_path import NarrowPath
 from symdecouple.numeric.precision.path import follow_mp
 from symdecouple.numeric.precision.path_adjoint import pullback_mp
 from tests.numeric.differences import extrapolated, largest
@@ -70,15 +67,6 @@ def test_against_extrapolated_differences(k: int, target: str) -> None:
         assert pulled.error < mpmath.mpf(10) ** -24
         for found, covector in zip(pulled.covectors, COVECTORS, strict=True):
             assert abs((found * u).sum() - (wanted * as_multiprecision(covector)).sum()) < mpmath.mpf(10) ** -22
-
-
-def test_float64_agrees() -> None:
-    start = np.array([float(text) for text in ROW])
-    for k, target in ((3, 0.6), (4, 0.16)):
-        near = NarrowPath(MIXED, rtol=1e-14).follow(start[None], k, target, store=True)
-        rough = adjoint.pullback(near, np.array(COVECTORS, dtype=float)[:, None])[:, 0]
-        fine = pullback_mp(follow_mp(MIXED, start, k, target, dps=16, store=True), COVECTORS).covectors
-        np.testing.assert_allclose(rough, fine.astype(float), atol=1e-9)
 
 
 def test_a_gradient_of_the_feature_imposed_vanishes_and_those_before_it_stay() -> None:
