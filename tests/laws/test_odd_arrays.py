@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +11,8 @@ import numpy as np
 import pytest
 from numpy import ma
 
-from symdecouple import InvalidInput, stats
+from symdecouple import InvalidInput
 from tests.laws.rows import FUNCTIONS, Array, Function, drawn
-from tests.laws.test_rows import near
 from tests.processes import printed
 
 each = pytest.mark.parametrize("name", FUNCTIONS)
@@ -101,7 +99,8 @@ def test_other_types_are_invalid_input_and_none_is_an_error_of_numpy(name: str) 
             FUNCTIONS[name].answer(rows)
 
 
-OF_PLACES = ("energies", "energies behind the mean", "filter moments", "black box", "coordinates")  # they ask where an entry lies
+# They ask where an entry lies.
+OF_PLACES = ("energies", "energies behind the mean", "filter moments", "black box", "coordinates")
 
 
 def test_masked_entries_are_left_out_or_their_rows_refused() -> None:
@@ -142,34 +141,6 @@ def test_what_plans_return_of_masked_samples_is_masked_where_they_are() -> None:
     assert precise.residual.shape == (2, 3) and abs(precise - values).max() < 1e-12
     with pytest.raises(InvalidInput, match="whole samples"):
         plan.transform(rows, checkpoint="none")
-
-
-@pytest.mark.parametrize("statistic", [stats.skewness, stats.kurtosis, stats.orthokurtosis, stats.decoupled_moments])
-def test_entries_of_no_weight_are_not_there(statistic: Any) -> None:
-    rows, weights = drawn("normal", 3, 24, 5), np.resize([1.0, 0, 2], 24)
-    rows[:, 1] = 1e300
-    found = statistic(rows, axis=1, weights=weights)
-    expected = statistic(rows[:, weights > 0], axis=1, weights=weights[weights > 0])
-    near(np.reshape(found, (3, -1)), np.reshape(expected, (3, -1)), 1e-12)
-    _, outcomes = statistic(rows, axis=1, weights=np.zeros(24), on_refusal="return")
-    assert {outcome.reason for outcome in outcomes} == {"no weight"}
-
-
-SOME = ("orthokurtosis", "decoupled, 6", "plan of four moments", "narrow path", "energies", "filter moments")
-
-
-def test_threads_in_threads_change_no_bit() -> None:
-    def inner(name: str) -> list[Array]:
-        function = FUNCTIONS[name]
-        rows = drawn(function.laws[0], 3, function.middle, 5)
-        with ThreadPoolExecutor(2) as pool:
-            return list(pool.map(lambda _: function.answer(rows)[0], range(2)))
-
-    with ThreadPoolExecutor(3) as pool:
-        together = list(pool.map(inner, SOME))
-    for name, found in zip(SOME, together, strict=True):
-        for values in found:
-            assert np.array_equal(values, inner(name)[0], equal_nan=True)
 
 
 # Large enough for threads and compiled kernels, before and after a fork; a child that waits for a thread of its parent

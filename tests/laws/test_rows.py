@@ -173,13 +173,18 @@ def test_single_precision_is_widened_first(name: str) -> None:
 
 
 @each
-def test_threads_change_no_bit(name: str) -> None:
+def test_threads_in_threads_change_no_bit(name: str) -> None:
     function = FUNCTIONS[name]
     rows = mixed(function, function.middle)
-    with ThreadPoolExecutor(4) as threads:
-        found = list(threads.map(lambda _: function.answer(rows), range(4)))
+
+    def inner(_: int) -> list[tuple[Array, Any]]:
+        with ThreadPoolExecutor(2) as threads:
+            return list(threads.map(lambda _: function.answer(rows), range(2)))
+
+    with ThreadPoolExecutor(3) as threads:
+        found = list(threads.map(inner, range(3)))
     values, outcomes = function.answer(rows)
-    for other, told in found:
+    for other, told in (one for some in found for one in some):
         assert np.array_equal(other, values, equal_nan=True) and list(told) == list(outcomes)
 
 

@@ -11,6 +11,7 @@ from symdecouple.numeric.energies.eigenvalues import Columns
 from symdecouple.numeric.energies.frequencies import Bands
 from symdecouple.numeric.energies.normalization import Energies
 from symdecouple.numeric.energies.tilting import Tilted
+from tests.numeric.energies.energy_banks import SQUARE, cone_membership
 
 
 def moved(columns: np.ndarray, power: np.ndarray, want: np.ndarray, residual: float) -> float:
@@ -50,9 +51,9 @@ def test_weights_that_go_to_zero_are_no_solution() -> None:
     assert moved(columns, np.full(40, 1e-3) + np.eye(40)[vertex], np.ones(3), 0.0) < 1e-3 * energy_problems._SURE
 
 
-@pytest.mark.parametrize("small", [1e-9, 1e-13, 1e-16])
-def test_targets_beside_the_boundary_are_reached(small: float) -> None:
-    """Two features with one frequency each and a common one: every positive value can be had."""
+@pytest.mark.parametrize("small", [1e-3, 1e-6, 1e-9, 1e-11, 1e-13, 1e-16])
+def test_targets_beside_the_boundary_are_reached_and_those_beyond_are_outside(small: float) -> None:
+    """Two features with one frequency each and a common one: every positive value can be had, and no negative one."""
     pair = Energies(Bands([[4.0, 2, 0], [0, 2, 4]], (4,)))
     row = np.array([[1.0, 2, 4, 3.5]])
     level = pair.normalize(row, [8.0, small])
@@ -60,6 +61,10 @@ def test_targets_beside_the_boundary_are_reached(small: float) -> None:
     rounding = 64 * np.finfo(float).eps * np.sqrt(8 * small)  # of an amplitude beside one of sqrt(8)
     np.testing.assert_allclose(pair.values(level.values)[0], [8.0, small], rtol=1e-14, atol=rounding)
     assert pair.normalize(row, [8.0, 0.0]).refusals[0].reason == "on the boundary of the cone"
+    if small > 1e-12:  # what the linear program resolves
+        refused = pair.normalize(row, [8.0, -8 * small]).refusals[0]
+        assert refused.reason == "outside the cone" and "no signal of this shape" in refused.detail
+        assert cone_membership(SQUARE, np.array([1 + small, 0, 1])).where == "outside"
 
 
 def test_wide_solutions_ask_no_linear_program(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.ndimage import convolve1d
 
 from symdecouple.errors import InvalidInput
 from symdecouple.numeric.features import bank
@@ -77,14 +76,6 @@ def test_curvature_is_the_derivative_of_the_gradients(kind: str, grid: tuple[int
     assert found == pytest.approx(expected, rel=1e-7, abs=1e-7)
     both = features.curvature(rows, np.stack([weights, 2 * weights]))
     assert both == pytest.approx(np.stack([found, 2 * found]), rel=1e-12, abs=1e-12)
-
-
-def test_symmetric_bands_agree_with_scipy(kind: str) -> None:
-    taps = np.array([-1.0, 2, -1])
-    features = BankFeatures(["energy"], [[Line(tuple(taps), -1)] * 2], [0], [2], [1.0], (16, 8))
-    image = np.random.default_rng(3).normal(size=(16, 8))
-    expected = convolve1d(convolve1d(image, taps, 0, mode="wrap"), taps, 1, mode="wrap")
-    assert features.values(image.reshape(1, -1))[0, 0] == pytest.approx((expected**2).mean(), rel=1e-13)
 
 
 def test_means_of_high_powers(kind: str) -> None:

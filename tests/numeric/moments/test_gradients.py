@@ -17,28 +17,6 @@ def decoupled_gradients(x: np.ndarray, order: int) -> Gradients:
     return standardized_gradients(x, order, GOAL)
 
 
-def angles(gradients: np.ndarray) -> np.ndarray:
-    """Degrees away from a right angle, of all pairs of features, (R, M, M)."""
-    unit = gradients / np.linalg.norm(gradients, axis=2, keepdims=True)
-    return np.degrees(np.arcsin(np.clip(np.abs(unit @ unit.transpose(0, 2, 1)), 0, 1)))
-
-
-def test_decoupled_moments_are_nearly_orthogonal_where_standardized_ones_are_not() -> None:
-    """256 normal samples of 512, orders 3 to 6: two degrees on average, against about 32."""
-    x = np.random.default_rng(3).normal(size=(256, 512))
-    pairs = np.triu_indices(4, 1)
-    decoupled = angles(decoupled_gradients(x, 6).gradients)
-    z = (x - x.mean(axis=1, keepdims=True)) / x.std(axis=1, keepdims=True)
-    standardized = np.stack(
-        [p - p.mean(axis=1, keepdims=True) - np.mean(p * z, axis=1)[:, None] * z for p in (z**k for k in range(2, 6))],
-        axis=1,
-    )
-    assert angles(standardized)[:, *pairs].mean() == pytest.approx(32, abs=2)
-    assert decoupled[:, 2:, 2:][:, *pairs].mean() < 3
-    exact = decoupled[:, [0, 0, 1, 0, 1, 2], [1, 2, 2, 3, 3, 3]]  # pairs of orders 1 to 4
-    assert exact.max() < 1e-10
-
-
 def test_each_order_is_orthogonal_to_what_the_level_below_holds() -> None:
     """At the reference manifold a feature's gradient is projected: orthogonal to the gradients of all lower moments."""
     z = impose_skewness(np.random.default_rng(4).gamma(1.0, size=(2, 60)), 0.0).values

@@ -12,7 +12,6 @@ from symdecouple.numeric.moments.levels import climb
 from symdecouple.numeric.moments.long_rows import FROM_ENTRIES, LongRow, follow_long
 from symdecouple.numeric.moments.moment_path import follow
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
-from tests.numeric.differences import extrapolated
 from tests.traced import peak
 
 N = FROM_ENTRIES
@@ -54,19 +53,6 @@ def test_moments_and_gradients_are_those_of_the_entries(name: str, monkeypatch: 
     expected = standardized_gradients(row, 6, GOAL).gradients
     size = np.abs(expected).max(axis=-1, keepdims=True)
     np.testing.assert_allclose(found.gradients / size, expected / size, rtol=0, atol=1e-8)
-
-
-def test_gradients_of_a_long_sample_sum_to_nothing_and_are_differences() -> None:
-    x, order = LAWS["exponential"], 6
-    found = standardized_gradients(x[None], order, GOAL)
-    gradients, direction = found.gradients[0], np.cos(3 * x)
-    size = np.abs(gradients).max(axis=1)
-    assert (np.abs(gradients[1:].sum(axis=1)) <= 1e-10 * N * size[1:]).all()
-    assert (np.abs(gradients[3:] @ x) <= 1e-10 * N * size[3:]).all()
-
-    (expected,) = extrapolated(lambda rows: climb(rows, order, GOAL, rtol=1e-14).moments[4:].T, x[None], direction,
-                               1e-3, 2)
-    np.testing.assert_allclose(gradients[3:] @ direction, expected, rtol=1e-6)
 
 
 def test_what_has_no_level_is_told_as_by_the_entries(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,19 +63,6 @@ def test_constant_rows_are_refused_by_comparison_not_by_rounding() -> None:
     assert set(power_sums.skewness_rows(SampleMatrix.of(np.full((2, 3), 7.0))).refusals) == {0, 1}
 
 
-@pytest.mark.parametrize("order", range(3, 9))
-@pytest.mark.parametrize("n_samples", [7, 500, 2 * BLOCK + 5])
-def test_whole_weights_are_repetitions(n_samples: int, order: int) -> None:
-    rng = np.random.default_rng(order)
-    row, weights = rng.exponential(size=n_samples), rng.integers(0, 4, n_samples)
-    weights[:3] = 2  # never constant
-    matrix, repeated = SampleMatrix.weighted(row[None], weights[None].astype(float)), np.repeat(row, weights)[None]
-    found = standardized_moments(matrix.values, np.arange(1), order, to_unit_range(matrix), matrix.weights)
-    assert found.standardized[:, 0] == pytest.approx(moments_of(repeated, order)[:, 0], rel=1e-12, abs=1e-13)
-    mean, variance, _ = place_and_scale(matrix)
-    assert (mean[0], variance[0]) == pytest.approx((repeated.mean(), repeated.var()), rel=1e-13)
-
-
 def test_the_mean_of_a_range_beyond_float64() -> None:
     row = np.array([2.0**970, np.finfo(np.float64).max, -np.finfo(np.float64).max * (1 - 2.0**-50)])
     mean, variance, skewness = place_and_scale(SampleMatrix.of(row[None]))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -162,40 +160,6 @@ def test_paths_end_where_ties_are_counted_to_end(seed: int, share: float) -> Non
 def test_order_eight_needs_ninety_samples_all_sizes_looked_at() -> None:
     inside = [n for n in range(22, 100) if (r := reach_of_any(n, GAUSSIAN[:8])) and r.order == 8 and r.side(105) == 0]
     assert inside == list(range(90, 100))
-
-
-def test_every_merged_sample_is_between_the_ends() -> None:
-    """By hand: three values with the right skewness, for every way to merge seven groups."""
-    counts = np.array([2, 1, 1, 2, 1, 1, 1])
-    found, values = of_counts(counts.tolist(), (1, 0, 1, 0)), []
-    for a, b in combinations(range(1, 7), 2):
-        p = np.array([counts[:a].sum(), counts[a:b].sum(), counts[b:].sum()]) / counts.sum()
-        roots = three_values(p)
-        values += [p @ z**4 for z in roots]
-    assert min(values) == pytest.approx(found.low, rel=1e-9)
-    assert max(values) == pytest.approx(found.high, rel=1e-9)
-
-
-def three_values(p: np.ndarray) -> list[np.ndarray]:
-    """Three ascending values of mean 0, variance 1 and no skewness, by an angle on the circle that two leave."""
-    centre = np.sqrt(p)
-    first = np.array([centre[1], -centre[0], 0]) / np.hypot(centre[0], centre[1])
-    second = np.cross(centre, first)
-
-    def at(angle: float) -> np.ndarray:
-        return (np.cos(angle) * first + np.sin(angle) * second) / centre
-
-    angles = np.linspace(0, 2 * np.pi, 2001)
-    skew = np.array([p @ at(t) ** 3 for t in angles])
-    found = []
-    for i in np.flatnonzero(skew[:-1] * skew[1:] <= 0):
-        low, high = angles[i], angles[i + 1]
-        for _ in range(60):
-            middle = (low + high) / 2
-            low, high = (middle, high) if (p @ at(middle) ** 3) * skew[i] > 0 else (low, middle)
-        if (np.diff(at(low)) > 1e-9).all():
-            found.append(at(low))
-    return found
 
 
 def test_long_samples_cost_no_more() -> None:

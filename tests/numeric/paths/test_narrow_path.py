@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from sympy import log
 
 from symdecouple import InvalidInput, Mean, kurtosis, skewness, variance, x
-from symdecouple.numeric.paths.narrow_path import Frame, NarrowPath
+from symdecouple.numeric.paths.narrow_path import NarrowPath
 from tests.numeric.paths.nested import EVEN_FIRST, MIXED, POWERS, drawn, levels_of, positive
 
 LOGS = [Mean(log(positive)), Mean(log(positive) ** 2), Mean(log(positive) ** 3), Mean(positive)]
@@ -131,21 +131,6 @@ def test_dependent_gradients_count_once() -> None:
     assert [refused.refusals[r].reason for r in range(2)] == ["critical point"] * 2
 
 
-def test_long_rows_have_the_same_bits_in_any_company_and_on_threads() -> None:
-    rows = np.random.default_rng(9).normal(size=(5, 300))
-    rows[:, 150:] = rows[:, :150]  # ties stay tied
-    rows[3] = np.nan
-    features = [*MIXED, Mean(x**3), Mean(x**4)]
-    targets = NarrowPath(features).features.values(rows[:3]).mean(axis=0)
-    together = levels_of(NarrowPath(features), rows, targets)[-1]
-    on_threads = levels_of(NarrowPath(features, threads=2), rows, targets)[-1]
-    alone = levels_of(NarrowPath(features), rows[4:], targets)[-1]
-    np.testing.assert_array_equal(on_threads.values, together.values)
-    np.testing.assert_array_equal(alone.values[0], together.values[4])
-    assert list(together.refusals) == list(on_threads.refusals) == [3]
-    np.testing.assert_array_equal(together.values[:, 150:], together.values[:, :150])
-
-
 def test_targets_are_one_for_all_or_one_each() -> None:
     path, rows = NarrowPath(POWERS), drawn(POWERS)
     one = path.follow(rows, 2, 2.0)
@@ -236,20 +221,3 @@ def test_nearly_dependent_gradients_are_separated() -> None:
     moved = path.follow(rows, 2, value[:, 1] + 1e-7)
     exact = NarrowPath([Mean(x**2), Mean(x**3)]).follow(rows, 2, (rows**3).mean(axis=1) + 0.1)
     np.testing.assert_allclose(moved.values, exact.values, atol=1e-8)
-
-
-def test_frame_against_qr_in_more_digits() -> None:
-    rng = np.random.default_rng(4)
-    gradients = rng.normal(size=(2, 4, 9))
-    gradients[0, 2] = gradients[0, 0] + 1e-10 * gradients[0, 2]
-    gradients[1, 2] = 3 * gradients[1, 0] - gradients[1, 1]
-    frame = Frame.of(gradients)
-    gram = np.einsum("irn,jrn->rij", frame.basis, frame.basis) / 9
-    np.testing.assert_allclose(gram, [np.eye(4), np.diag([1, 1, 0, 1])], atol=1e-14)
-    assert frame.sound.tolist() == [[True] * 4, [True, True, False, True]]
-    wide = np.linalg.qr(gradients[0].astype(np.longdouble).astype(float).T / 3)[1]
-    np.testing.assert_allclose(np.abs(np.diag(frame.triangle[0])), np.abs(np.diag(wide)), rtol=1e-5)
-    z = frame.solve(np.ones((2, 4)))
-    np.testing.assert_allclose(np.einsum("rjn,rn->rj", gradients, frame.combined(z))[0] / 9, np.ones(4), rtol=1e-5)
-    a = frame.coefficients(z)
-    np.testing.assert_allclose(np.einsum("rj,rjn->rn", a, gradients), frame.combined(z), rtol=1e-4)
