@@ -10,12 +10,16 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
 from mpmath import mp, mpf
+from numpy.typing import NDArray
+
+Row: TypeAlias = NDArray[Any]  # of objects
 
 DIGITS = 60
 ZERO, CLEAR = mpf(10) ** -35, mpf(10) ** -15
@@ -43,12 +47,16 @@ class Jet:
                    [[first * self.dd[i][j] + second * self.d[i] * self.d[j] for j in n] for i in n])
 
     def __add__(self, other: Any) -> Jet:
+        if isinstance(other, np.ndarray):
+            return NotImplemented  # entry by entry
         if not isinstance(other, Jet):
             return Jet(self.value + other, self.d, self.dd)
         return Jet(self.value + other.value, [a + b for a, b in zip(self.d, other.d, strict=True)],
                    [[a + b for a, b in zip(r, s, strict=True)] for r, s in zip(self.dd, other.dd, strict=True)])
 
     def __mul__(self, other: Any) -> Jet:
+        if isinstance(other, np.ndarray):
+            return NotImplemented
         if not isinstance(other, Jet):
             return Jet(self.value * other, [g * other for g in self.d], [[h * other for h in row] for row in self.dd])
         n, u, v = range(len(self.d)), self, other
@@ -56,7 +64,9 @@ class Jet:
                    [[u.value * v.dd[i][j] + v.value * u.dd[i][j] + u.d[i] * v.d[j] + u.d[j] * v.d[i] for j in n]
                     for i in n])
 
-    def __pow__(self, power: Any) -> Jet:
+    def __pow__(self, power: Any) -> Any:
+        if isinstance(power, np.ndarray):
+            return row_of(self**p for p in power)
         if isinstance(power, Jet):
             return FUNCTIONS["exp"](FUNCTIONS["log"](self) * power)
         u = self.value
@@ -82,7 +92,9 @@ class Jet:
     def __rsub__(self, other: Any) -> Jet:
         return -self + other
 
-    def __truediv__(self, other: Any) -> Jet:
+    def __truediv__(self, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return other**-1 * self
         return self * other**-1 if isinstance(other, Jet) else self * (mpf(1) / other)
 
     def __rtruediv__(self, other: Any) -> Jet:
@@ -91,52 +103,16 @@ class Jet:
     __radd__, __rmul__ = __add__, __mul__
 
 
-class Row(list[Any]):
+def row_of(entries: Iterable[Any]) -> Row:
     """A sample: N jets or numbers, with arithmetic entry by entry."""
-
-    def mapped(self, f: Callable[[Any], Any]) -> Row:
-        return Row(map(f, self))
-
-    def with_other(self, other: Any, f: Callable[[Any, Any], Any]) -> Row:
-        others = other if isinstance(other, Row) else [other] * len(self)
-        return Row(f(a, b) for a, b in zip(self, others, strict=True))
-
-    def __add__(self, other: Any) -> Row:  # type: ignore[override]
-        return self.with_other(other, lambda a, b: a + b)
-
-    def __mul__(self, other: Any) -> Row:  # type: ignore[override]
-        return self.with_other(other, lambda a, b: a * b)
-
-    def __sub__(self, other: Any) -> Row:
-        return self.with_other(other, lambda a, b: a - b)
-
-    def __rsub__(self, other: Any) -> Row:
-        return self.with_other(other, lambda a, b: b - a)
-
-    def __truediv__(self, other: Any) -> Row:
-        return self.with_other(other, lambda a, b: a / b)
-
-    def __rtruediv__(self, other: Any) -> Row:
-        return self.with_other(other, lambda a, b: b / a)
-
-    def __pow__(self, other: Any) -> Row:
-        return self.with_other(other, lambda a, b: a**b)
-
-    def __rpow__(self, other: Any) -> Row:
-        return self.with_other(other, lambda a, b: b**a)
-
-    def __neg__(self) -> Row:
-        return self * -1
-
-    __radd__, __rmul__ = __add__, __mul__  # type: ignore[assignment]
+    listed = list(entries)
+    row = np.empty(len(listed), dtype=object)
+    row[:] = listed
+    return row
 
 
 def _sech2(u: Any) -> Any:
     return 1 / mp.cosh(u) ** 2
-
-
-def _second_of_loggamma(u: Any) -> Any:
-    return mp.psi(1, u)
 
 
 _PLAIN: dict[str, Callable[[Any], tuple[Any, Any, Any]]] = {
@@ -169,8 +145,8 @@ def _lifted(name: str) -> Callable[[Any], Any]:
     plain = _PLAIN[name]
 
     def function(u: Any) -> Any:
-        if isinstance(u, Row):
-            return u.mapped(function)
+        if isinstance(u, np.ndarray):
+            return row_of(map(function, u))
         if name in ("log", "sqrt", "loggamma") and (u.value if isinstance(u, Jet) else u) <= 0:
             raise Unclear(f"{name} of a number that is not positive")
         return u.through(*plain(u.value)) if isinstance(u, Jet) else plain(mpf(u))[0]
@@ -183,17 +159,17 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {name: _lifted(name) for name in _PLA
 
 def _extreme(sign: int) -> Callable[..., Any]:
     def function(*parts: Any) -> Any:
-        if any(isinstance(p, Row) for p in parts):
-            n = next(len(p) for p in parts if isinstance(p, Row))
-            return Row(function(*(p[k] if isinstance(p, Row) else p for p in parts)) for k in range(n))
+        if any(isinstance(p, np.ndarray) for p in parts):
+            n = next(len(p) for p in parts if isinstance(p, np.ndarray))
+            return row_of(function(*(p[k] if isinstance(p, np.ndarray) else p for p in parts)) for k in range(n))
         return max(parts, key=lambda p: sign * (p.value if isinstance(p, Jet) else p))
 
     return function
 
 
 def _psi(order: Any, u: Any) -> Any:
-    if isinstance(u, Row):
-        return u.mapped(lambda each: _psi(order, each))
+    if isinstance(u, np.ndarray):
+        return row_of(_psi(order, each) for each in u)
     return u.through(*(mp.psi(int(order) + k, u.value) for k in range(3))) if isinstance(u, Jet) else mp.psi(order, u)
 
 
@@ -214,11 +190,11 @@ def _filter(taps: Sequence[Any], origin: Any = None, boundary: str = "circular")
 
     def apply(row: Row) -> Row:
         n = len(row)
-        out = Row()
+        out = []
         for k in range(n):
             found = [(tap, _at(k - (j - middle), n, boundary)) for j, tap in enumerate(taps)]
             out.append(sum((row[at] * tap for tap, at in found if at is not None), row[0] * 0))
-        return out
+        return row_of(out)
 
     return apply
 
@@ -227,7 +203,7 @@ def _names(row: Row) -> dict[str, Any]:
     """The words of a text over this sample."""
 
     def mean(u: Any) -> Any:
-        return sum(u[1:], u[0]) / len(u) if isinstance(u, Row) else u
+        return sum(u[1:], u[0]) / len(u) if isinstance(u, np.ndarray) else u
 
     def central(order: Any, u: Any = row) -> Any:
         return mean((u - mean(u)) ** int(order))
@@ -259,7 +235,7 @@ def variables(values: Sequence[Any]) -> Row:
     """The coordinates themselves as jets."""
     n = range(len(values))
     zeros = [[mpf(0)] * len(values)] * len(values)
-    return Row(Jet(values[i], [mpf(i == j) for j in n], zeros) for i in n)
+    return row_of(Jet(values[i], [mpf(i == j) for j in n], zeros) for i in n)
 
 
 class Answer(NamedTuple):
