@@ -1,4 +1,4 @@
-"""Statistics with weights: the repeated sample and mpmath as oracles, NumPy and SciPy as neighbours, invariances."""
+"""Statistics with weights: the repeated sample and mpmath as oracles, invariances."""
 
 from __future__ import annotations
 

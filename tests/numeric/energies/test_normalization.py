@@ -1,4 +1,4 @@
-"""Energies: the convex normalization against flows, minimizers, closed forms, and what has no normalization."""
+"""Energies: the convex normalization against flows and minimizers, and what has no normalization."""
 
 from __future__ import annotations
 

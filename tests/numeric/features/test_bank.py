@@ -1,4 +1,4 @@
-"""Moments of filter outputs on arrays, compiled and not, against SciPy's convolutions and differences."""
+"""Moments of filter outputs on arrays, compiled and not, against sums of shifts and differences."""
 
 import numpy as np
 import pytest

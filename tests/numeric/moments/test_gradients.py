@@ -1,4 +1,4 @@
-"""Exact gradients of the decoupled moments: laws, differences, and the geometry the source claims."""
+"""Exact gradients of the decoupled moments: what they are orthogonal to, and covectors on their way back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The narrow path of the moments: where it ends by SciPy too, what it keeps, and every way it can fail."""
+"""The narrow path of the moments: what it keeps, and every way it can fail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The narrow path against closed forms, an independent computation to 60 digits, and SciPy's integrator."""
+"""The narrow path against closed forms: where it leads, what it keeps, and what cannot be had."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gradients of the normalization against differences of the path itself, Theorem F, Theorem D and mpmath."""
+"""Gradients of the normalization against differences, by hand, and Theorem D; the judge of any gradient."""
 
 from __future__ import annotations
 

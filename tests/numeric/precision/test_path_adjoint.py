@@ -1,4 +1,4 @@
-"""Gradients along the precise path against formulas by hand, extrapolated differences, float64, and more digits."""
+"""Gradients along the precise path against formulas by hand, extrapolated differences, and more digits."""
 
 from __future__ import annotations
 
