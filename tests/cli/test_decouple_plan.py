@@ -18,7 +18,6 @@ from symdecouple.cli.samples import arrange
 from symdecouple.cli.text_file import read_grid
 from symdecouple.errors import InvalidInput
 from tests.cli.conftest import Told
-from tests.processes import printed
 from tests.stats.oracle import TABLE
 
 MICHELSON = str(Path(__file__).parents[2] / "symdecouple" / "cli" / "data" / "michelson.csv")
@@ -327,11 +326,3 @@ def test_negative_numbers_and_formulas_are_no_options(told) -> None:
     (sample,) = json.loads(out)["samples"]
     assert sample["-mean(x)"] == pytest.approx(-7 / 3)
     assert sample["mean(x^2)"] == pytest.approx(14 / 9 + 1)
-
-
-@pytest.mark.parametrize(("options", "is_loaded"), [
-    ([], False), (["--moments", "6"], False), (["--features", "mean(x)"], True)])
-def test_sympy_is_loaded_for_plans_only(options: list[str], is_loaded: bool) -> None:
-    program = (f"import sys\nfrom symdecouple.cli import main\ncode = main({['decouple', MICHELSON, *options]!r})\n"
-               f"sys.exit(code != 0 or ('sympy' in sys.modules) is not {is_loaded})")
-    printed(program, timeout=120)

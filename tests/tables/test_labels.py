@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 import warnings
 from decimal import Decimal
 from fractions import Fraction
@@ -255,11 +252,3 @@ def test_refused_samples_are_named_by_their_labels() -> None:
             ask()
     found, outcomes = skewness(frame, on_refusal="return")
     assert [outcome.ok for outcome in outcomes] == [True] * 3 + [False] and np.isnan(found["flat"])
-
-
-def test_pandas_is_not_loaded_for_arrays() -> None:
-    program = ("import json, sys, symdecouple as sd\nsd.stats.decoupled_moments([1, 2, 4], 3)\n"
-               "sd.stats.skewness([1, 2, 5, 1, 2, 7], groups=list('aaabbb'))\nsd.stats.rolling([1, 2, 5], 2, order=2)\n"
-               "print(json.dumps([m for m in ('pandas', 'xarray', 'dask', 'sympy', 'scipy') if m in sys.modules]))")
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
-    assert json.loads(done.stdout) == []
