@@ -75,13 +75,6 @@ def test_a_reference_moves_the_second_moment(told) -> None:
             assert sample["mean(x**2)"] == pytest.approx(np.var(data) + m**2, rel=1e-14)
 
 
-@pytest.mark.parametrize("path", ["auto", "relaxed", "parallel", "narrow"])
-def test_every_path_comes_to_the_same_orthokurtosis(told, path: str) -> None:
-    case = TABLE["orthokurtosis"][0]
-    (sample,) = json.loads(told(rows_of([case["sample"]]), "--moments", "4", "--path", path, "--json").out)["samples"]
-    assert sample["orthokurtosis"] == pytest.approx(float(case["orthokurtosis"]), rel=1e-9)
-
-
 def test_the_legend_names_the_features_in_the_table(told) -> None:
     lines = told("1,2,4\n", "--features", "mean(x)", "mean(x^2)").out.splitlines()
     head = lines.index("each feature decoupled from those before it:")

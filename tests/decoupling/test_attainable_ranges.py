@@ -42,18 +42,20 @@ def test_features_are_refused_exactly_where_a_reference_before_is_out_of_range(s
     assert np.all((found.low - slack <= values)[known]) and np.all((values <= found.high + slack)[known])
 
 
-def test_what_is_inside_can_be_set_and_what_is_outside_cannot() -> None:
-    plan, row = sd.decouple(raw_moments(4)), np.array([1.0, 2, 2, 3, 5, 8, 13])
-    found, there = plan.attainable(row), plan.normalize(row, level=3)
-    wide = found.high[3] - found.low[3]
-    for value, is_inside in ((found.low[3] + 0.01 * wide, True), (found.high[3] - 0.01 * wide, True),
-                             (found.low[3] - 0.01 * wide, False), (found.high[3] + 0.01 * wide, False)):
-        goal = [0.0, 1, 0, value]
-        assert found.contains(goal)[3] == is_inside
-        at_four = sd.decouple(raw_moments(5), reference=[0, 1, 0, float(value), 0])
-        _, outcomes = at_four.normalize(there[None], level=4, on_refusal="return")
-        assert outcomes[0].ok == is_inside
-        assert is_inside or outcomes[0].reason == "moment not attainable"
+@pytest.mark.parametrize(("features", "held", "row", "reason"), [
+    (raw_moments(5), [0, 1, 0], [1.0, 2, 2, 3, 5, 8, 13], "moment not attainable"),
+    (second_order_moments(FilterBank(BANK)), [3, 2], np.random.default_rng(1).normal(size=24), "outside of the cone"),
+], ids=["moments", "energies"])
+def test_what_is_inside_is_reached_and_what_is_outside_is_refused(features: Any, held: list[float], row: Any,
+                                                                  reason: str) -> None:
+    k, more = len(held), [0] * (len(features) - len(held) - 1)
+    found = sd.decouple(features).attainable(row)
+    low, high = found.low[k], found.high[k]
+    for share, is_inside in ((0.01, True), (0.99, True), (-0.01, False), (1.01, False)):
+        goal = [*held, float(low + share * (high - low)), *more]
+        assert found.contains(goal)[k] == is_inside
+        _, (outcome,) = sd.decouple(features, goal).normalize(row, level=k + 1, on_refusal="return")
+        assert outcome.reason == ("" if is_inside else reason)
 
 
 @pytest.mark.parametrize(("n_samples", "highest"), [(21, 14.686), (22, 15.050)])
@@ -153,20 +155,12 @@ def test_a_silent_frequency_narrows_the_leaf() -> None:
     assert wave.low[1] == wave.high[1] and np.isnan(wave.low[2])
 
 
-def test_an_energy_inside_is_reached_and_one_outside_is_refused() -> None:
-    signal = np.random.default_rng(1).normal(size=24)
-    found = sd.decouple(second_order_moments(FilterBank(BANK))).attainable(signal)
-    for value, is_inside in ((found.low[2] * 1.01, True), (found.high[2] * 0.99, True), (found.low[2] * 0.99, False),
-                             (found.high[2] * 1.01, False)):
-        plan = sd.decouple(second_order_moments(FilterBank(BANK)), reference=[3, 2, float(value)])
-        _, outcomes = plan.normalize(signal[None], level=3, on_refusal="return")
-        assert outcomes[0].ok == is_inside
-
-
-def test_the_mean_before_energies_is_free() -> None:
+def test_the_mean_is_free_alone_and_before_energies() -> None:
     plan = sd.decouple([Mean(x), *second_order_moments(FilterBank(BANK[:2]))], reference=[0.5, 3, 2])
     found = plan.attainable(np.random.default_rng(0).normal(size=16))
-    assert found.low[0] == -np.inf and found.low[1] == pytest.approx(9 * 0.25)  # the DC gain of [1, 1, 1] is 3
+    assert found.low[1] == pytest.approx(9 * 0.25)  # the DC gain of [1, 1, 1] is 3
+    for one in (found, sd.decouple([Mean(x)]).attainable([1, 2, 3])):
+        assert one.low[0] == -np.inf and one.high[0] == np.inf
 
 
 def test_autocorrelations_have_the_bounds_of_a_power_spectrum() -> None:
@@ -241,11 +235,6 @@ def test_the_picture_has_a_row_a_feature() -> None:
     assert "no level" in axes[4].texts[0].get_text()
     with pytest.raises(InvalidInput, match="index one sample"):
         found.plot()
-
-
-def test_the_mean_alone_is_free() -> None:
-    found = sd.decouple([Mean(x)]).attainable([1, 2, 3])
-    assert found.low[0] == -np.inf and found.high[0] == np.inf
 
 
 # --- references of moments that no sample has together ---

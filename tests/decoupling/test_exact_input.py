@@ -7,6 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import mpmath
@@ -300,9 +301,9 @@ def test_what_is_missing_is_so_in_many_digits(path: Any) -> None:
             _, (outcome,) = plan.transform([value, *map(Decimal, (1, 2, 5))], dps=dps, on_refusal="return")
             assert outcome.reason == "nan in the input"
     pd = pytest.importorskip("pandas")
-    for dps in (None, 20):
+    for value, dps in product((pd.NA, None), (None, 20)):
         with pytest.raises(sd.InvalidInput, match="real numbers are expected"):
-            plan.transform([pd.NA, 1.0, 2.0, 5.0], dps=dps)
+            plan.transform([value, 1.0, 2.0, 5.0], dps=dps)
 
 
 AWAY = {

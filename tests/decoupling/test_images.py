@@ -153,15 +153,6 @@ def test_what_is_no_image(image: object, axis: Any, message: str) -> None:
         PLAN.transform(image, axis=axis)
 
 
-def test_images_with_masked_pixels_are_refused_alone() -> None:
-    images = np.ma.masked_array(np.random.default_rng(3).standard_normal((2, 8, 8)))
-    images[1, 2, 3] = np.ma.masked
-    values, outcomes = PLAN.transform(images, on_refusal="return")
-    assert [o.reason for o in outcomes] == ["", "masked entries"] and np.isnan(values[1]).all()
-    np.testing.assert_array_equal(values[0], PLAN.transform(images.data[0]))
-    np.testing.assert_array_equal(PLAN.normalize(images, on_refusal="return")[0][0], PLAN.normalize(images.data[0]))
-
-
 @pytest.mark.slow
 def test_a_signal_of_four_million_samples() -> None:
     """The weights are three halves of it once; a call takes up to eight times the input, mostly transforms."""

@@ -149,17 +149,6 @@ def test_ties_decide_for_other_references_too(values: list, sample: list, reason
         assert outcome.reason == reason
 
 
-def test_axes_shapes_and_precision(plans: dict[str, Plan]) -> None:
-    plan, samples = plans["standardized"], data(6).reshape(2, 3, 11)
-    values = plan.transform(samples)
-    assert values.shape == (2, 3, 4) and plan.gradients(samples).shape == (2, 3, 4, 11)
-    np.testing.assert_array_equal(plan.transform(np.moveaxis(samples, -1, 0), axis=0), values)
-    assert plan.normalize(np.moveaxis(samples, -1, 0), axis=0).shape == (11, 2, 3)
-    assert plan.transform(samples.astype(np.float32)).dtype == np.float32
-    assert plan.transform(np.array([0, 100, 180, 250, 255], dtype=np.uint8))[0] == 157
-    np.testing.assert_array_equal(plan.normalize(samples, level=0), samples)
-
-
 @pytest.mark.parametrize("path", ["relaxed", "parallel"])
 def test_levels_without_a_closed_form_say_what_stops_them(path: str) -> None:
     plan = decouple([Mean(x), variance(), kurtosis(), Mean(x**6)], path=path)  # type: ignore[arg-type]

@@ -9,22 +9,11 @@ from typing import Any
 import pytest
 from sympy import Integer
 
-from symdecouple import (
-    Feature,
-    FeatureSet,
-    Group,
-    InvalidInput,
-    Mean,
-    check_frobenius,
-    coordinates,
-    decouple,
-    shift,
-    variance,
-    x,
-)
+from symdecouple import FeatureSet, Group, InvalidInput, Mean, check_frobenius, decouple, shift, variance
 from symdecouple.decoupling.verdicts import scenario as module
 from symdecouple.decoupling.verdicts.decisions import Decisions
 from symdecouple.decoupling.verdicts.scenario import Verdicts
+from symdecouple.language.sample import coordinates, x
 from symdecouple.verdict import Status, Verdict
 from tests.decoupling.made import M, made, made_of, verdicts
 
@@ -181,14 +170,6 @@ def test_dependent_gradients_are_told() -> None:
     given = made_of([M[1], M[2], Mean(x) ** 2 + 2 * Mean(x**2)], [0, 1, 2])
     scenario = given.verdicts().scenario
     assert str(scenario) == "4" and "not proved independent" in scenario.reason
-
-
-def test_a_black_box_is_scenario_one() -> None:
-    found = Verdicts(FeatureSet([M[1], M[2], Feature.from_callable(sum, name="total"), M[4]]), (), ())
-    assert str(found.scenario) == "1" and "black box" in found.scenario.reason
-    assert [found.original[k].status for k in range(1, 5)] == [P, P, U, U]
-    assert [found.modified[k].status for k in range(3, 5)] == [U, U]
-    assert found.exact <= 2  # no claim about a black box
 
 
 def test_coordinates_and_filters_are_answered_honestly() -> None:
