@@ -44,7 +44,7 @@ def test_features_are_refused_exactly_where_a_reference_before_is_out_of_range(s
 
 @pytest.mark.parametrize(("features", "held", "row", "reason"), [
     (raw_moments(5), [0, 1, 0], [1.0, 2, 2, 3, 5, 8, 13], "moment not attainable"),
-    (second_order_moments(FilterBank(BANK)), [3, 2], np.random.default_rng(1).normal(size=24), "outside of the cone"),
+    (second_order_moments(FilterBank(BANK)), [3, 2], np.random.default_rng(1).normal(size=24), "outside the cone"),
 ], ids=["moments", "energies"])
 def test_what_is_inside_is_reached_and_what_is_outside_is_refused(features: Any, held: list[float], row: Any,
                                                                   reason: str) -> None:

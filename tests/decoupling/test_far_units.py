@@ -83,6 +83,7 @@ def test_values_and_gradients_of_homogeneous_features_in_far_units(features: lis
                                                                    power: int) -> None:
     """f(2^k x) = 2^(dk) f(x), and d - 1 for gradients: right where float64 holds it, whatever powers on the way do."""
     plan, row = sd.decouple(features, [1, 3][: len(features)]), BASE - 3
+    power = max(power, -1000) if len(features) == 2 else power  # what is subnormal is not followed along a path
     for kind, d in (("transform", degree), ("gradients", degree - 1)):
         method = getattr(plan, kind)
         found, (outcome,) = method(np.ldexp(row, power), **QUIET)

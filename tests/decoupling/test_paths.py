@@ -136,21 +136,6 @@ def test_logarithms_of_positive_samples() -> None:
     np.testing.assert_allclose(back, points, rtol=1e-11)
 
 
-@pytest.mark.parametrize("path", ["auto", "relaxed", "parallel", "broad"])
-@pytest.mark.parametrize("scale", [1e300, 1e-300])
-def test_values_beyond_float64_are_refused_and_had_with_digits(path: str, scale: float) -> None:
-    points = [1.0, 2, 3, 5, 8, 13]
-    values, (outcome,) = plan("moments", path).transform([[v * scale for v in points]], on_refusal="return")
-    assert outcome.reason == "out of range" and np.isnan(values[0, 1])
-    if path in ("parallel", "broad"):  # their Newton steps start too far away
-        return
-    with mpmath.workdps(30):
-        precise = plan("moments", path).transform([v * scale for v in points], dps=30)
-        wanted = plan("moments", path).transform(points, dps=30)
-        assert max(abs(precise[2:] - wanted[2:])) < mpmath.mpf(10) ** -14
-        assert abs(precise[1] / mpmath.mpf(scale) ** 2 / wanted[1] - 1) < mpmath.mpf(10) ** -14
-
-
 def test_kinks_that_are_allowed_stay_allowed() -> None:
     absolute = Feature(Mean(Abs(x)), allow_nonsmooth=["Abs"])
     with_kink = decouple([Mean(x), absolute, Mean(x**2)], [2, Rational(17, 5)])
@@ -187,21 +172,23 @@ def test_a_search_that_stands_still_is_given_up(monkeypatch: pytest.MonkeyPatch)
     assert outcome.reason == "no convergence" and len(looks) < 400
 
 
-@pytest.mark.parametrize("path", ["relaxed", "parallel", "broad", "narrow"])
-@pytest.mark.parametrize("unit", [1e-100, 1e20, 1e40, 1e100, 2**70])
+@pytest.mark.parametrize("path", ["auto", "relaxed", "parallel", "broad", "narrow"])
+@pytest.mark.parametrize("unit", [1e-300, 1e-100, 1e20, 1e40, 1e100, 1e300, 2**70])
 def test_units_cost_no_answer_in_many_digits(path: Any, unit: Any) -> None:
     """Rounding of a mean that comes to 0 is measured beside the sample, not beside 1."""
     drawn = (-0.3, 0.7, 1.1, -1.9, 0.2, 2.3, 0.4) if isinstance(unit, float) else (Fraction(1, 1024), 1, 3, 4, 9)
     row = [v * unit for v in drawn]
     mean, (_, _, second, third) = central_moments(row, 3)
-    plan = decouple(raw_moments(3), path=path)
+    more = [orthokurtosis(row, 60)] if path in ("auto", "relaxed") else []  # others begin too far away for this
+    plan = decouple(raw_moments(3 + len(more)), path=path)
     for dps in (15, 20, 30):
         found, (outcome,) = plan.transform(row, dps=dps, on_refusal="return")
         assert outcome.ok, outcome
         with mpmath.workdps(60):
             exact = [mpmath.mpf(v.numerator) / v.denominator for v in (mean, second, third)]
             exact[2] /= mpmath.sqrt(exact[1]) ** 3
-            assert all(abs(a - b) < mpmath.mpf(10) ** (2 - dps) * abs(b) for a, b in zip(found, exact, strict=True))
+            pairs = zip(found, exact + more, strict=True)
+            assert all(abs(a - b) < mpmath.mpf(10) ** (2 - dps) * abs(b) for a, b in pairs)
 
 
 @pytest.mark.parametrize("gap", [2.0**-10, 2.0**-20, 2.0**-36, 2.0**-47, 2.0**-52])

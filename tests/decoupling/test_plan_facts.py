@@ -40,13 +40,6 @@ def test_latex_and_html(moments: Explanation) -> None:
     assert "&lt;" not in table.split("<table")[0] and "<script" not in table
 
 
-def test_scenario_is_told_once_decided() -> None:
-    plan = decouple(raw_moments(3))
-    assert plan.scenario.lowest == 4
-    print(plan.verdicts)
-    assert "scenario 4" in str(plan.explain())
-
-
 def test_groups_and_paths() -> None:
     circle = decouple([Group(Mean(x), Mean(sin(x)), Mean(cos(x))), Mean(x**2)]).explain()
     assert circle.notes[0].level == 3 and circle.notes[0].method == "parallel"

@@ -10,7 +10,6 @@ from sympy import Rational
 from symdecouple import FeatureSet, Filter, FilterBank, InvalidInput, Mean, decouple, x
 from symdecouple.decoupling.routes import narrow as narrow_route
 from symdecouple.families.quadratic import autocorrelation, second_order_moments
-from symdecouple.numeric.features.expressions import as_multiprecision
 from symdecouple.numeric.samples.vectors import rounding
 
 BANK = second_order_moments(FilterBank([[1, 1, 1], [Rational(-1, 2), 0, Rational(1, 2)]]))
@@ -79,18 +78,6 @@ def test_the_bad_row_alone_is_refused() -> None:
     assert not outcomes[0].ok and mpmath.isnan(values[0, 2]) and outcomes[1].ok
     gradients, _ = plan.gradients(rows, dps=20, on_refusal="return")
     assert all(mpmath.isnan(v) for v in gradients[0, 2]) and all(mpmath.isfinite(v) for v in gradients[1].flat)
-
-
-def test_images() -> None:
-    """Energies of differences along both axes of a 3 x 4 image, sample by sample."""
-    plan = decouple(second_order_moments(FilterBank([[[-1, 0, 1]], [[-1], [0], [1]]])), reference="white")
-    image = np.array(ROWS[0] + [1, 0, -4, 2], dtype=float).reshape(3, 4)
-    found = plan.normalize(image, 2, dps=30)
-    with mpmath.workdps(30):
-        z = as_multiprecision(np.asarray(found))
-        for axis in (0, 1):
-            energy = ((z - np.roll(z, 2, axis)) ** 2).sum() / 12
-            assert abs(energy - 2) < mpmath.mpf(10) ** -28
 
 
 def response(*grid: int, seed: int) -> np.ndarray:
