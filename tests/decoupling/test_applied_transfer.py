@@ -174,20 +174,20 @@ def test_one_curve_for_three_channels_and_white_of_each_type() -> None:
     assert "33 x 33 x 33" in repr(colours().lookup_table())
 
 
-def batch() -> Any:
-    return plan_of(2).transfer(RNG.normal(size=(3, 9)), TARGET)
+def other(source: Any = None, **options: Any) -> Any:
+    """A transfer of another sample, or of three."""
+    return plan_of(2).transfer(RNG.normal(size=(3, 9)) if source is None else source, TARGET, **options)
 
 
 @pytest.mark.parametrize(("call", "said"), [
     *((lambda size=size: colours().lookup_table(size), "2 to 129") for size in (1, True, 33.0)),
     *((lambda white=white: colours().lookup_table(white=white), "above 0") for white in (0, np.nan, "x")),
-    (lambda: plan_of(2).transfer(SOURCE * 10, TARGET).lookup_table(),
-     r"the source goes up to .*, and white is 1 unless it is named: white"),
+    (lambda: other(SOURCE * 10).lookup_table(), "the source goes up to .*, and white is 1 unless it is named: white"),
     (lambda: colours().write_cube("look.txt"), r"as \.cube"),
     (lambda: colours().write_cube("none/look.cube"), "cannot be written"),
-    (lambda: batch().lookup_table(), r"a batch of shape \(3,\) was transferred"),
-    (lambda: batch().plot(), "a batch of 3 samples"),
-    (lambda: plan_of(2).transfer(np.ones(5), TARGET, on_refusal="return")[0].plot(), "the transfer was refused")])
+    (lambda: other().lookup_table(), r"a batch of shape \(3,\) was transferred"),
+    (lambda: other().plot(), "a batch of 3 samples"),
+    (lambda: next(iter(other(np.ones(5), on_refusal="return"))).plot(), "the transfer was refused")])
 def test_what_has_no_table_and_no_picture(call: Any, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
                                           ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog
 from sympy import Rational, exp, sqrt
 
 import symdecouple as sd
@@ -125,22 +124,6 @@ def test_rows_of_one_pattern_are_counted_once(monkeypatch: pytest.MonkeyPatch) -
 
 
 # --- energies ---
-
-
-def by_primal_program(k: int, held: np.ndarray, weights: np.ndarray, sign: int) -> float:
-    found = linprog(sign * weights[k], A_eq=weights[:k] if k else None, b_eq=held if k else None, method="highs")
-    return {0: sign * found.fun if found.fun is not None else np.nan, 3: -sign * np.inf}.get(found.status, np.nan)
-
-
-@pytest.mark.parametrize("n_samples", [7, 16, 33])
-def test_energies_are_those_of_the_primal_program(n_samples: int) -> None:
-    plan = sd.decouple(second_order_moments(FilterBank(BANK)))
-    found = plan.attainable(n_samples=n_samples)
-    weights = np.array([np.abs(np.fft.rfft(np.r_[h, np.zeros(n_samples - 3)])) ** 2 for h in BANK])
-    for k in range(3):
-        held = np.array([3.0, 2, 6])[:k]
-        ends = [by_primal_program(k, held, weights, sign) for sign in (1, -1)]
-        assert (found.low[k], found.high[k]) == pytest.approx(ends, rel=1e-7, abs=1e-9)
 
 
 def test_a_silent_frequency_narrows_the_leaf() -> None:
