@@ -276,9 +276,11 @@ def test_ties_are_counted_before_entries_are_rounded(sample: list[int], unit: An
     assert sd.stats.match(given, skewness=0, **quiet)[1][0].reason == expected
 
 
-def test_what_comes_to_one_number_is_not_said_to_be_tied() -> None:
+@pytest.mark.parametrize("sample", [
+    np.array([3, 14, 20, FAR, FAR + 1, 2 * FAR]), np.array([3, 14, 20, FAR, FAR + 1, FAR + 7]),
+    np.array([Fraction(1, 3), 1, 2, 10**40, 10**40 + 1, 10**40 + 2])], ids=["ends", "clusters", "exact"])
+def test_what_comes_to_one_number_is_not_said_to_be_tied(sample: Any) -> None:
     """No end has half of these values: in 50 digits they have a level 3, float64 alone rounds three of them to one."""
-    sample = np.array([3, 14, 20, FAR, FAR + 1, 2 * FAR])
     masked, halves = np.ma.masked_array([*sample, 5], mask=[0] * 6 + [1]), np.full(6, 0.5)
     wanted = float(orthokurtosis(sample.tolist()))
     for some, options in ((sample, {}), (masked, {}), (sample, {"weights": halves})):

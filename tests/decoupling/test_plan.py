@@ -37,16 +37,6 @@ def data(rows: int = 3, n: int = 11, seed: int = 4) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=(rows, n))
 
 
-@pytest.mark.parametrize("case", TABLE["orthokurtosis"], ids=lambda case: str(case["sample"]))
-def test_the_orthokurtosis_comes_out(plans: dict[str, Plan], case: dict) -> None:
-    wanted = float(mpmath.mpf(case["orthokurtosis"]))
-    assert plans["raw moments"].transform(case["sample"])[3] == pytest.approx(wanted, rel=1e-13)
-    with mpmath.workdps(50):
-        found = plans["raw moments"].transform(case["sample"], dps=50)
-        assert abs(found[3] - mpmath.mpf(case["orthokurtosis"])) < mpmath.mpf(10) ** -28
-        assert abs(found[2] - mpmath.mpf(case["skewness"])) < mpmath.mpf(10) ** -28
-
-
 @pytest.mark.parametrize("name", SETS)
 def test_a_sample_comes_back(plans: dict[str, Plan], name: str) -> None:
     samples, plan = data(), plans[name]
