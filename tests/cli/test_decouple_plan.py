@@ -212,6 +212,11 @@ def test_explain_tells_levels_verdicts_and_scenario(told) -> None:
     assert "REFUTED (3, 4) for every N >= 5" in out
     assert "the first 4 decoupled features are proved mutually decoupled" in out
     assert max(map(len, out.splitlines())) <= 88
+    answer = json.loads(told(None, "--explain", "--json").out)
+    assert answer["format"] == "symdecouple.plan"
+    levels, verdicts = answer["plan"]["levels"], answer["plan"]["verdicts"]
+    assert [level["method"] for level in levels] == ["explicit", "explicit", "implicit", "narrow path"]
+    assert verdicts[3]["original"] | {"reason": ""} == {"status": "REFUTED", "failing_pair": [3, 4], "reason": ""}
 
 
 def test_explain_beside_the_numbers(told) -> None:
@@ -223,14 +228,6 @@ def test_explain_beside_the_numbers(told) -> None:
     assert [level["method"] for level in plan["levels"]] == ["explicit", "explicit"]
     assert [verdict["original"]["status"] for verdict in plan["verdicts"]] == ["PROVED", "PROVED"]
     assert (plan["scenario"]["lowest"], plan["exact"]) == (4, 2)
-
-
-def test_explain_as_json_without_a_file(told) -> None:
-    answer = json.loads(told(None, "--explain", "--json").out)
-    assert answer["format"] == "symdecouple.plan"
-    levels, verdicts = answer["plan"]["levels"], answer["plan"]["verdicts"]
-    assert [level["method"] for level in levels] == ["explicit", "explicit", "implicit", "narrow path"]
-    assert verdicts[3]["original"] | {"reason": ""} == {"status": "REFUTED", "failing_pair": [3, 4], "reason": ""}
 
 
 def test_formulas(told) -> None:

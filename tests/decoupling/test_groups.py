@@ -90,14 +90,6 @@ def test_no_level_ends_inside_a_group(method: str) -> None:
         getattr(plan, method)(*arguments)
 
 
-def test_explanations_have_one_level_a_group() -> None:
-    plan = decouple(FeatureSet([L, Group(M, H), WIDE]))
-    notes = plan.explain().notes
-    assert [note.level for note in notes] == [1, 3, 4]
-    assert [len(note.features) for note in notes] == [1, 2, 1]
-    assert notes[1].method == "spectral"
-
-
 def test_a_group_that_is_out_of_reach_is_refused_by_name() -> None:
     plan = decouple(FeatureSet([Group(L, M), H]))
     values, (outcome,) = plan.transform(np.full(12, 3.0), on_refusal="return")

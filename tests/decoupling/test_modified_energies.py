@@ -32,17 +32,6 @@ def distance(vector: np.ndarray, fields: np.ndarray) -> float:
     return float(np.linalg.norm(rest) / np.linalg.norm(vector))
 
 
-def test_brackets_of_modified_energies_leave_the_span() -> None:
-    plan = decouple(second_order_moments(BANK))
-    sample = np.random.default_rng(1).normal(size=N)
-    fields, found = brackets(plan, sample)
-    assert distance(found[0, 1], fields) > 0.01
-    verdict = plan.verdicts.modified[2]
-    assert verdict.status is Status.REFUTED and verdict.failing_pair == (1, 2)
-    assert verdict.certificate.verify() and plan.verdicts.modified[3].status is Status.REFUTED
-    assert str(plan.scenario) == "3" and plan.verdicts.exact == 2
-
-
 @pytest.mark.parametrize("level", [2, 3])
 def test_the_lemma_on_the_level(level: int) -> None:
     plan = decouple(second_order_moments(FilterBank([*BANK.filters[:2], [1, 2, 4]])))

@@ -150,12 +150,6 @@ def test_levels_without_a_closed_form_say_what_stops_them(path: str) -> None:
         nested.transform(data())
 
 
-@pytest.mark.parametrize("level", [-1, 5, True, 1.0, "3"])
-def test_levels_are_checked(plans: dict[str, Plan], level: object) -> None:
-    with pytest.raises(InvalidInput, match="level"):
-        plans["raw moments"].normalize(data(), level=level)  # type: ignore[arg-type]
-
-
 def test_bad_input_is_refused(plans: dict[str, Plan]) -> None:
     with pytest.raises(InvalidInput, match="bound"):
         decouple([Mean(x), Mean(Symbol("a") * x**2)])
@@ -167,6 +161,16 @@ def test_bad_input_is_refused(plans: dict[str, Plan]) -> None:
         plans["raw moments"].denormalize(data(), [1, 2])
     with pytest.raises(InvalidInput, match="no reference value"):
         decouple(MOMENTS, [0, 1, 0]).normalize(data(), level=4)
+    with pytest.raises(InvalidInput, match="one sample vector"):
+        plans["raw moments"].report([[1.0, 2], [3, 4]])
+    level: Any
+    path: Any
+    for level in (-1, 5, True, 1.0, "3"):
+        with pytest.raises(InvalidInput, match="level"):
+            plans["raw moments"].normalize(data(), level=level)
+    for path in ("wide", "", None, 3):
+        with pytest.raises(InvalidInput, match="'broad'"):
+            decouple(raw_moments(3), path=path)
 
 
 # --- decoupled moments of orders 4, 5 and 6, against values of 40 to 60 digits ---------------------------------------

@@ -21,17 +21,6 @@ def moments() -> Explanation:
     return FOUR.explain()
 
 
-def test_every_level_and_why(moments: Explanation) -> None:
-    assert [note.method for note in moments.notes] == ["explicit", "explicit", "implicit", "narrow path"]
-    assert [note.level for note in moments.notes] == [1, 2, 3, 4]
-    text = str(moments)
-    assert "level 1: Mean(x) = 0, explicit: x -> x - Mean(x)" in text
-    assert "level 3: Mean(x**3) = 0, implicit: x -> N2(y -> y/(-t*y + 1) of N2(x)), t such that Mean(x**3) = 0" in text
-    assert "features 1 to 3 are proved involutive" in text
-    assert "narrow path, because S_4" in text and "REFUTED" in text and "[v3, v4]" in text
-    assert "not asked for yet" in text
-
-
 def test_latex_and_html(moments: Explanation) -> None:
     assert moments.latex().count(r"\text{level") == 4
     assert r"\sqrt{- \overline{x}^{2} + \overline{x^{2}}}" in moments.latex()
@@ -113,11 +102,6 @@ def test_a_refused_sample_has_no_residuals_but_a_reason() -> None:
     assert report.distance is None and report.error is None and [o.ok for o in report.outcomes] == [False, False]
     assert report.rows[0].residuals() == (None, None)
     assert "skewness stays in" in str(report) and "refused" in report._repr_html_()
-
-
-def test_a_report_is_about_one_sample() -> None:
-    with pytest.raises(InvalidInput, match="one sample vector"):
-        FOUR.report([[1.0, 2], [3, 4]])
 
 
 # --- the diagram ----------------------------------------------------------------------------------------------------

@@ -79,6 +79,7 @@ def test_nested_averages_and_outputs_of_filters(expr: Any, expected: Any) -> Non
 
 @pytest.mark.parametrize(("expr", "error", "said"), [
     *((expr, InvalidInput, "give") for expr in (log(Mean(x)), 1 / Mean(x**3), Mean(exp(x**2)), Mean(1 / x))),
+    (Mean(log(x)), InvalidInput, "not real for every real sample"),
     (Mean(log(sample("x", positive=True))), InvalidInput, "give it as a number"),
     (Symbol("a") * Mean(x**2), InvalidInput, "bind"),
     (Mean(Filter([1, 2, 1], boundary="zero")(x) ** 2), UnsupportedExpression, "circular"),
