@@ -10,11 +10,11 @@ import mpmath
 import numpy as np
 import pytest
 import scipy.stats
-from sympy import Abs, Rational, exp, log, tanh
+from sympy import Abs, Rational, exp, log
 
 from symdecouple import Feature, FeatureSet, Group, Mean, Plan, decouple, sample, x
 from symdecouple.decoupling.motions.joint_steps import JointSteps
-from symdecouple.errors import NoClosedForm, Refused
+from symdecouple.errors import Refused
 from symdecouple.families.moments import raw_moments, standardized_moments
 from symdecouple.language.statistics import skewness, variance
 from tests.stats.oracle import central_moments, orthokurtosis
@@ -71,15 +71,6 @@ def test_crowded_samples_that_newton_steps_lose() -> None:
 
 
 # --- what is refused ------------------------------------------------------------------------------------------------
-
-
-def test_a_closed_path_needs_proofs() -> None:
-    for path in ("broad", "relaxed", "parallel"):
-        nested = decouple([Mean(x), Mean(tanh(x)), Mean(x**2)], path=path)  # type: ignore[arg-type]
-        with pytest.raises(NoClosedForm, match=path):
-            nested.transform([1.0, 2.0, 4.0])
-    with pytest.raises(NoClosedForm, match="implicit"):
-        decouple(raw_moments(4), path="broad").normalize([1.0, 2, 4, 9], level=4)
 
 
 def test_a_feature_with_two_branches_keeps_its_sign() -> None:

@@ -145,9 +145,13 @@ def test_levels_without_a_closed_form_say_what_stops_them(path: str) -> None:
     with pytest.raises(NoClosedForm, match=r"feature 3.*narrow path"):
         plan.transform(data())
     np.testing.assert_allclose(plan.normalize(data(), level=2).std(axis=1), 1)
-    nested = decouple([Mean(x), Mean(sin(x)), Mean(cos(x)), Mean(sin(2 * x))], path=path)  # type: ignore[arg-type]
-    with pytest.raises(NoClosedForm, match="not proved involutive"):
-        nested.transform(data())
+    way: Any
+    for way in (path, "broad"):
+        nested = decouple([Mean(x), Mean(sin(x)), Mean(cos(x)), Mean(sin(2 * x))], path=way)
+        with pytest.raises(NoClosedForm, match=f'path "{way}".*not proved involutive'):
+            nested.transform(data())
+    with pytest.raises(NoClosedForm, match="implicit"):
+        decouple(raw_moments(4), path="broad").normalize([1.0, 2, 4, 9], level=4)
 
 
 def test_bad_input_is_refused(plans: dict[str, Plan]) -> None:
