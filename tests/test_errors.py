@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import pickle
-import subprocess
-import sys
 
 import pytest
 
 from symdecouple import errors
 from symdecouple.errors import Outcome, RefusalWarning, Refused, SymdecoupleError
+from tests.processes import printed
 
 
 @pytest.mark.parametrize("name", sorted({*errors.__all__} - {"Outcome", "PerturbedWarning", "RefusalWarning"}))
@@ -23,7 +22,7 @@ def test_every_error_is_caught_by_the_base(name: str) -> None:
 
 def test_they_are_builtin_errors_where_that_fits() -> None:
     assert issubclass(errors.InvalidInput, ValueError) and issubclass(errors.UnsupportedExpression, TypeError)
-    assert issubclass(RefusalWarning, UserWarning)
+    assert issubclass(RefusalWarning, UserWarning) and issubclass(errors.MissingPackage, ImportError)
 
 
 def test_an_outcome_says_what_became_of_a_row() -> None:
@@ -40,8 +39,11 @@ def test_a_refusal_keeps_what_was_computed() -> None:
     assert Refused("x").outcomes == () and Refused("x").partial is None
 
 
-def test_the_module_loads_the_standard_library_only() -> None:
-    code = "import sys, symdecouple.errors, symdecouple.verdict; print([*{'sympy', 'numpy'} & {*sys.modules}])"
-    assert (
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
-    )
+@pytest.mark.parametrize(("package", "ask", "said"), [
+    *(("sklearn", ask, "DecoupledMoments needs scikit-learn, which is not installed; install it with: ")
+      for ask in ("from symdecouple.sklearn import DecoupledMoments", "sd.sklearn.DecoupledMoments()")),
+    ("pandas", "import symdecouple.pandas", "")])
+def test_without_a_package_its_extra_is_named(package: str, ask: str, said: str) -> None:
+    told = printed(f"import sys; sys.modules[{package!r}] = None\nimport symdecouple as sd\ntry:\n    {ask}\n"
+                   "except ImportError as error:\n    print(type(error).__name__, error)")
+    assert told.startswith(f"MissingPackage {said}") and told.endswith(f'pip install "symdecouple[{package}]"')

@@ -14,6 +14,7 @@ import symdecouple as sd
     ("stats", "tils", "symdecouple.families.tils?"), ("families", "decouple", "symdecouple.decouple?"),
     ("families", "raw_moment", "symdecouple.families.raw_moments?"), ("analysis", "population_", "population?"),
     ("analysis", "skewness", "symdecouple.stats.skewness?"),
+    ("sklearn", "decoupled_moments", "symdecouple.stats.decoupled_moments?"),
 ])
 def test_what_may_be_meant(module: str, name: str, meant: str) -> None:
     place = getattr(sd, module) if module else sd
@@ -25,7 +26,7 @@ def test_what_may_be_meant(module: str, name: str, meant: str) -> None:
 
 @pytest.mark.parametrize("name", ["zebra", "_repr_html_", "__wrapped__", "q"])
 def test_what_is_like_nothing(name: str) -> None:
-    for place in (sd, sd.stats, sd.families, sd.analysis):
+    for place in (sd, sd.stats, sd.families, sd.analysis, sd.sklearn):
         with pytest.raises(AttributeError) as error:
             getattr(place, name)
         assert str(error.value) == f"module '{place.__name__}' has no attribute '{name}'"

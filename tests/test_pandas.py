@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
@@ -38,9 +35,3 @@ def test_what_it_has_is_listed_and_nothing_else_is_there() -> None:
     with pytest.raises(InvalidInput, match=r"a method of a plan is expected, such as plan\.transform"):
         FRAME.sd.apply("transform")
     assert np.isnan(FRAME.sd.rolling(9, "skewness")).all(axis=None)
-
-
-def test_without_pandas_the_extra_is_named() -> None:
-    program = "import sys; sys.modules['pandas'] = None; import symdecouple.pandas"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=120)
-    assert 'pip install "symdecouple[pandas]"' in done.stderr.splitlines()[-1]

@@ -1,26 +1,20 @@
 """The public names: all importable, the stub says the same, and a bare import is light."""
 
 import ast
-import json
-import subprocess
-import sys
 from importlib import import_module, metadata
 from pathlib import Path
 
 import pytest
 
 import symdecouple
+from tests.processes import printed
 
 NAMES = sorted(symdecouple._MODULE_OF)
 SUBMODULES = sorted(symdecouple._SUBMODULES)
-HEAVY = ["numpy", "scipy", "sympy", "mpmath", "numba", "sklearn", "matplotlib"]
-
-
-def heavy_modules_after(statement: str) -> list[str]:
-    """Which of `HEAVY` a fresh interpreter has loaded after the statement."""
-    program = f"{statement}\nimport json, sys\nprint(json.dumps([m for m in {HEAVY} if m in sys.modules]))"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
-    return json.loads(done.stdout)
+HEAVY = ["numpy", "scipy", "sympy", "mpmath", "numba", "sklearn", "matplotlib", "pandas", "xarray", "dask"]
+STATISTICS = ("sd.stats.decoupled_moments([1, 2, 4], 3); sd.stats.skewness([1, 2, 5, 1, 2, 7], groups=list('aaabbb')); "
+              "sd.stats.rolling([1, 2, 5], 2, order=2)")
+MICHELSON = str(Path(symdecouple.__file__).parent / "cli" / "data" / "michelson.csv")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -40,6 +34,7 @@ def test_version_is_that_of_the_distribution() -> None:
 
 def test_dir_lists_the_lazy_names() -> None:
     assert {*NAMES, *SUBMODULES, "__version__"} <= set(dir(symdecouple))
+    assert set(symdecouple.sklearn.__all__) <= set(dir(symdecouple.sklearn))
 
 
 def test_unknown_name_is_an_attribute_error() -> None:
@@ -56,9 +51,12 @@ def test_stub_says_the_same() -> None:
     assert sorted(assigned) == sorted(symdecouple.__all__)
 
 
-def test_bare_import_is_light() -> None:
-    assert heavy_modules_after("import symdecouple") == []
-
-
-def test_stats_load_without_sympy_and_scipy() -> None:
-    assert set(heavy_modules_after("import symdecouple.stats")) <= {"numpy"}
+@pytest.mark.parametrize(("statement", "loaded"), [
+    ("", []), ("import symdecouple.errors, symdecouple.verdict", []), ("sd.stats.skewness", ["numpy"]),
+    ("sd.sklearn.__all__", []), (STATISTICS, ["numpy"]),
+    *((f"from symdecouple.cli import main\nassert main({argv}) == {code}", loaded) for argv, code, loaded in (
+        (["--help"], 0, []), (["check", "--help"], 0, []), (["decouple", "no such file"], 3, ["numpy"]),
+        (["decouple", MICHELSON], 0, ["numpy"]), (["decouple", MICHELSON, "--moments", "6"], 0, ["numpy"])))])
+def test_what_is_not_needed_is_not_loaded(statement: str, loaded: list[str]) -> None:
+    program = f"import sys\nimport symdecouple as sd\n{statement}\nprint('loaded', *{{*{HEAVY}}} & {{*sys.modules}})"
+    assert set(printed(program, timeout=120).splitlines()[-1].split()[1:]) <= set(loaded)

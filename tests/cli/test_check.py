@@ -19,7 +19,6 @@ from symdecouple.errors import BudgetExceeded
 from symdecouple.language.budget import Budget
 from symdecouple.verdict import Check, Status, Verdict
 from tests.cli.conftest import Told
-from tests.processes import printed
 
 PROVED = ["mean(x)", "mean(x^2)", "mean(x^3)"]
 REFUTED = [*PROVED, "mean(x^4)"]
@@ -216,13 +215,3 @@ def test_as_a_process() -> None:
     assert "[v3, v4] leaves the span" in done.stdout
     done = subprocess.run([*command, "mean(x"], check=False, capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stdout) == (3, "")
-
-
-@pytest.mark.parametrize(("argv", "absent"), [
-    (["--help"], ["numpy", "sympy"]), (["check", "--help"], ["numpy", "sympy"]),
-    (["decouple", "no such file"], ["sympy", "scipy"]),
-])
-def test_start_up_is_light(argv: list[str], absent: list[str]) -> None:
-    program = (f"import sys\nfrom symdecouple.cli import main\nmain({argv!r})\n"
-               f"sys.exit(any(name in sys.modules for name in {absent!r}))")
-    printed(program, timeout=120)

@@ -12,6 +12,13 @@ from symdecouple.stats import kurtosis, orthokurtosis, skewness
 from tests.cli.conftest import Told
 
 
+def test_the_data_are_the_published_ones() -> None:
+    runs = np.stack(michelson().vectors)
+    assert runs.shape == (5, 20) and (runs == runs.astype(int)).all()
+    assert runs.mean(axis=1).tolist() == [909, 856, 845, 820.5, 831.5] and runs.mean() == 852.4
+    assert runs.std(ddof=1) == pytest.approx(79.01, abs=0.005) and (runs.min(), runs.max()) == (620, 1070)
+
+
 def test_the_tour(capsys: pytest.CaptureFixture[str]) -> None:
     start = time.perf_counter()
     assert main(["demo"]) == 0

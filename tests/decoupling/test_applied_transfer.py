@@ -172,15 +172,28 @@ def test_one_curve_for_three_channels_and_white_of_each_type() -> None:
     np.testing.assert_allclose(table([0.25, 0.5, 0.3]), done.apply([0.25, 0.5, 0.3]), atol=1e-12)
     assert colours().lookup_table().white == 255 and done.lookup_table(white=2).white == 2
     assert "33 x 33 x 33" in repr(colours().lookup_table())
-    with pytest.raises(sd.InvalidInput, match=r"the source goes up to .*, and white is 1 unless it is named: white"):
-        plan_of(2).transfer(SOURCE * 10, TARGET).lookup_table()
 
 
-@pytest.mark.parametrize(("size", "white", "told"), [(1, 1, "2 to 129"), (True, 1, "2 to 129"), (33.0, 1, "2 to 129"),
-                                                     (33, 0, "above 0"), (33, np.nan, "above 0"), (33, "x", "above 0")])
-def test_tables_that_are_none(size: Any, white: Any, told: str) -> None:
-    with pytest.raises(sd.InvalidInput, match=told):
-        colours().lookup_table(size, white=white)
+def other(source: Any = None, **options: Any) -> Any:
+    """A transfer of another sample, or of three."""
+    return plan_of(2).transfer(RNG.normal(size=(3, 9)) if source is None else source, TARGET, **options)
+
+
+@pytest.mark.parametrize(("call", "said"), [
+    *((lambda size=size: colours().lookup_table(size), "2 to 129") for size in (1, True, 33.0)),
+    *((lambda white=white: colours().lookup_table(white=white), "above 0") for white in (0, np.nan, "x")),
+    (lambda: other(SOURCE * 10).lookup_table(), "the source goes up to .*, and white is 1 unless it is named: white"),
+    (lambda: colours().write_cube("look.txt"), r"as \.cube"),
+    (lambda: colours().write_cube("none/look.cube"), "cannot be written"),
+    (lambda: other().lookup_table(), r"a batch of shape \(3,\) was transferred"),
+    (lambda: other().plot(), "a batch of 3 samples"),
+    (lambda: next(iter(other(np.ones(5), on_refusal="return"))).plot(), "the transfer was refused")])
+def test_what_has_no_table_and_no_picture(call: Any, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+                                          ) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(sd.InvalidInput, match=said):
+        call()
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_map_too_steep_for_a_table() -> None:
@@ -188,17 +201,6 @@ def test_a_map_too_steep_for_a_table() -> None:
         LookupTable.of(np.sqrt, 9, 1.0)
     with pytest.raises(sd.Refused, match=r"size=65 is 0\.0. off"):
         LookupTable.of(lambda v: 0.5 + 0.2 * np.sin(3 * v), 3, 1.0)
-
-
-def test_files_and_batches_that_are_no_table(tmp_path: Path) -> None:
-    with pytest.raises(sd.InvalidInput, match=r"as \.cube"):
-        colours().write_cube(tmp_path / "look.txt")
-    with pytest.raises(sd.InvalidInput, match="cannot be written"):
-        colours().write_cube(tmp_path / "none" / "look.cube")
-    assert not list(tmp_path.iterdir())
-    batch = plan_of(2).transfer(RNG.normal(size=(3, 9)), TARGET)
-    with pytest.raises(sd.InvalidInput, match=r"a batch of shape \(3,\) was transferred"):
-        batch.lookup_table()
 
 
 # --- the picture ---
@@ -236,11 +238,3 @@ def test_black_and_white_of_numbers_without_a_type(source: Any, black: float | N
     done = plan_of(2).transfer(source, source[::-1], channel_axis=-1)
     low, high = (source.min(), source.max()) if black is None or white is None else (black, white)
     np.testing.assert_allclose(done.plot()[0].images[0].get_array(), ((source - low) / (high - low)).clip(0, 1))
-
-
-def test_what_has_no_picture() -> None:
-    plan = plan_of(2)
-    with pytest.raises(sd.InvalidInput, match="a batch of 3 samples"):
-        plan.transfer(RNG.normal(size=(3, 9)), TARGET).plot()
-    with pytest.raises(sd.InvalidInput, match="the transfer was refused"):
-        plan.transfer(np.ones(5), TARGET, on_refusal="return")[0].plot()

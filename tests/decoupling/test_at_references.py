@@ -13,7 +13,7 @@ from sympy import Expr, Rational, S, Symbol, besselj, exp, sqrt
 
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
 from symdecouple.calculus.jets import Jet, Point
-from symdecouple.decoupling.verdicts.at_references import ModifiedField, check_motion, modified_fields, sample_at
+from symdecouple.decoupling.verdicts.at_references import check_motion, modified_fields, sample_at
 from symdecouple.decoupling.verdicts.modified import ModifiedSubject
 from symdecouple.decoupling.verdicts.refutation import _brought
 from symdecouple.errors import BudgetExceeded, UnsupportedExpression
@@ -141,6 +141,7 @@ def test_exact_fields_where_the_sample_is_at_its_references() -> None:
     subject = subject_of("four moments")
     fields = subject.fields_at(range(1, 5), beside(subject, EXACT, None))
     assert list(fields[3].vector) == [3 * (w * w - 1) for w in EXACT]
+    assert [field.number for field in fields.values()] == [1, 2, 3, 4]
     exact = [*(field.vector for field in fields.values()), fields[3].bracket(fields[4])]
     assert all(isinstance(entry, Fraction) for vector in exact for entry in vector)
     near = subject.fields_at(range(1, 5), Point(EXACT, {}, World(30)))
@@ -228,31 +229,27 @@ def test_samples_that_no_references_are_beside_are_refused(sample: list[int], va
         raise Irrational
 
 
-def test_a_double_root_is_not_enclosed() -> None:
-    """Mean(x^2) = 0 at the sample 0 only, where the gradient vanishes; Mean(x)^2 = 0 at a mean of 0, as well."""
-    for feature in (Mean(x**2), Mean(x) ** 2):
-        point = Point([Fraction(1, 10**9), Fraction(-1, 10**8)], {}, World(30))
-        with pytest.raises((OutsideDomain, Irrational)):
-            sample_at([Feature(feature)], [S(0)], point, x)
+SOME, UNIT, HALVES = ((0, 1), (-3, 2), (Fraction(1, 3), 4)), Sample("u", (0, 1)), (Fraction(1, 4), Fraction(1, 2))
 
 
-@pytest.mark.parametrize(("feature", "value"), [(Mean(exp(x)), -1), (Mean(exp(x)), 0), (Mean(x**2), -1),
-                                                (Mean(x + exp(-x)), Rational(9, 10))], ids=str)
-def test_values_that_are_not_taken_are_not_enclosed(feature: Expr, value: Any) -> None:
-    """An exponential has no root of exp(x) + 1 though its slope is never 0: only the interval step tells."""
-    for sample in ((0, 1), (-3, 2), (Fraction(1, 3), 4)):
+@pytest.mark.parametrize(("feature", "value", "samples"), [
+    (Mean(exp(x)), -1, SOME), (Mean(exp(x)), 0, SOME), (Mean(x**2), -1, SOME),
+    (Mean(x + exp(-x)), Rational(9, 10), SOME),
+    *((double, 0, [(Fraction(1, 10**9), Fraction(-1, 10**8))]) for double in (Mean(x**2), Mean(x) ** 2)),
+    (Mean(UNIT), Rational(9, 10), [HALVES]), (Mean(UNIT), Rational(1, 10), [HALVES])], ids=str)
+def test_values_that_are_not_taken_are_not_enclosed(feature: Expr, value: Any, samples: Any) -> None:
+    """exp(x) + 1 has no root though its slope is never 0: only the interval step tells. At a double root the gradient
+    vanishes; of Mean(u) = 9/10 there is none in (0, 1) beside 1/4 or 1/2."""
+    for sample in samples:
+        point = Point(list(map(Fraction, sample)), {}, World(30))
         with pytest.raises((OutsideDomain, Irrational)):
-            sample_at([Feature(feature)], [S(value)], Point(list(map(Fraction, sample)), {}, World(30)), x)
+            sample_at([Feature(feature)], [S(value)], point, UNIT if samples == [HALVES] else x)
 
 
 def test_what_is_enclosed_stays_in_the_domain() -> None:
-    """Mean(u) = 1/2 beside (1/4, 1/2): u in (0, 1) has 3/4 to be moved to; Mean(u) = 9/10 has nothing."""
-    u = Sample("u", (0, 1))
-    point = Point([Fraction(1, 4), Fraction(1, 2)], {}, World(30))
-    assert sample_at([Feature(Mean(u))], [Rational(1, 2)], point, u).value(Mean(u)).mid == mpmath.mpf("0.5")
-    for value in (Rational(9, 10), Rational(1, 10)):
-        with pytest.raises(OutsideDomain):
-            sample_at([Feature(Mean(u))], [value], point, u)
+    """Mean(u) = 1/2 beside (1/4, 1/2): u in (0, 1) has 3/4 to be moved to."""
+    point, mean = Point(list(HALVES), {}, World(30)), Mean(UNIT)
+    assert sample_at([Feature(mean)], [Rational(1, 2)], point, UNIT).value(mean).mid == mpmath.mpf("0.5")
 
 
 @pytest.mark.parametrize("constant", [1 + exp(-40), sqrt(2), Rational(1, 3) + sqrt(3) / 10**19, exp(-50)], ids=str)
@@ -276,12 +273,6 @@ def test_the_budget_is_kept() -> None:
     point = beside(subject, SMALL, 90)
     with pytest.raises(BudgetExceeded), Budget(0.001).running("fields at references"):
         subject.fields_at((1, 2, 3, 4), point)
-
-
-def test_a_field_tells_its_number() -> None:
-    subject = subject_of("four moments")
-    fields = subject.fields_at((1, 2, 3, 4), Point(EXACT, {}, World()))
-    assert [isinstance(f, ModifiedField) and f.number for f in fields.values()] == [1, 2, 3, 4]
 
 
 def test_constants_may_move_with_the_coordinates() -> None:

@@ -59,6 +59,7 @@ def test_the_scenario_is_one_and_nothing_is_claimed() -> None:
     plan = decouple([Mean(x), variance(), NAMED, Mean(x**3)], [0, 1, 3])
     assert str(plan.scenario) == "1" and "black box" in plan.scenario.reason
     assert [plan.verdicts.original[k].status for k in (2, 3, 4)] == [Status.PROVED, *[Status.UNDECIDED] * 2]
+    assert [plan.verdicts.modified[k].status for k in (3, 4)] == [Status.UNDECIDED] * 2
     assert plan.verdicts.exact == 2 and "UNDECIDED" in str(plan.verdicts)
     assert json.loads(plan.verdicts.original[3].to_json())["subject"] == ["Mean(x)", "-Mean(x)**2 + Mean(x**2)",
                                                                          "peakedness"]

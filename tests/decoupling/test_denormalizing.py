@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from sympy import log, sqrt
 
-from symdecouple import FeatureSet, Filter, Group, InvalidInput, Mean, RefusalWarning, decouple, x
+from symdecouple import Filter, InvalidInput, Mean, RefusalWarning, decouple, x
 from symdecouple.families.moments import raw_moments
 
 SAMPLE = np.array([1.0, 2, 3, 5])
 TWO, FOUR = decouple(raw_moments(2)), decouple(raw_moments(4))
-GROUPED = decouple(FeatureSet([Mean(x), Group(Mean(x**2), Mean(x**3))]))
 
 
 @pytest.mark.parametrize("dps", [None, 20])
@@ -51,13 +50,6 @@ def test_a_last_feature_without_a_reference_is_needed_only_where_it_changes() ->
     np.testing.assert_allclose(plan.denormalize(plan.normalize(SAMPLE), values), SAMPLE, rtol=1e-13)
     with pytest.raises(InvalidInput, match="feature 3 has no reference value"):
         plan.denormalize(plan.normalize(SAMPLE), [*values[:2], 0.1])
-
-
-def test_groups_come_back_as_well() -> None:
-    values = GROUPED.transform(SAMPLE)
-    np.testing.assert_allclose(GROUPED.denormalize(GROUPED.normalize(SAMPLE), values), SAMPLE, rtol=1e-12)
-    with pytest.raises(InvalidInput, match="inside a group"):
-        GROUPED.denormalize(GROUPED.normalize(SAMPLE), values[:2])
 
 
 @pytest.mark.parametrize("plan, sample, values, level, feature", [

@@ -97,6 +97,8 @@ def test_the_relation_is_said_and_the_remedy() -> None:
         decouple(DEPENDENT["a constant"][0])
     with pytest.raises(InvalidInput, match="but for rounding"):
         decouple(DEPENDENT["normed taps in floats"][0])
+    with pytest.raises(InvalidInput, match="constant"):  # nothing is left where it is dropped
+        decouple([Mean(sin(x) ** 2) + Mean(cos(x) ** 2)], dependent="drop")
 
 
 def test_dropped_features_have_no_column() -> None:
@@ -129,11 +131,6 @@ def test_kept_on_request_and_black_boxes() -> None:
     assert len(decouple([m, variance(), box], path="narrow").features) == 3
     plan = decouple([m, m2, variance(), box], dependent="drop", path="narrow")
     assert [str(f) for f in plan.features] == ["Mean(x)", "Mean(x**2)", "spread"]
-
-
-def test_a_set_of_constants_is_refused_whatever_is_asked() -> None:
-    with pytest.raises(InvalidInput, match="constant"):
-        decouple([Mean(sin(x) ** 2) + Mean(cos(x) ** 2)], dependent="drop")
 
 
 def test_no_exact_question_where_samples_tell(monkeypatch: pytest.MonkeyPatch) -> None:

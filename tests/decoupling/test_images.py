@@ -118,20 +118,6 @@ def test_a_shape_without_a_band_is_told(shape: tuple[int, int]) -> None:
         assert np.isfinite(sd.decouple(second_order_moments(kept)).transform(image)).all()
 
 
-@pytest.mark.parametrize("power", [-492, 492])
-def test_units(power: int) -> None:
-    """Energies near 1e-296 and 1e296: what is reached is 1, and values are those in units of the reference."""
-    image = np.ldexp(np.random.default_rng(6).standard_normal((16, 16)), power)
-    plan = sd.decouple(FEATURES, reference=[float(np.ldexp(1.0, 2 * power))] * 9)
-    plain = PLAN.transform(np.ldexp(image, -power))
-    np.testing.assert_allclose(np.ldexp(plan.transform(image), -2 * power), plain, rtol=1e-12)
-    np.testing.assert_allclose(np.ldexp(plan.normalize(image), -power), PLAN.normalize(np.ldexp(image, -power)),
-                               rtol=0, atol=1e-12)
-    wanted = PLAN.gradients(np.ldexp(image, -power))
-    np.testing.assert_allclose(np.ldexp(plan.gradients(image), -power), wanted, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(energies(PLAN.normalize(image))[:8], 1, rtol=0, atol=1e-9)
-
-
 @pytest.mark.parametrize("factor", [1e160, 1e-165])
 def test_an_energy_beyond_float64_is_refused(factor: float) -> None:
     image = np.random.default_rng(7).standard_normal((16, 16)) * factor
@@ -151,15 +137,6 @@ def test_an_energy_beyond_float64_is_refused(factor: float) -> None:
 def test_what_is_no_image(image: object, axis: Any, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         PLAN.transform(image, axis=axis)
-
-
-def test_images_with_masked_pixels_are_refused_alone() -> None:
-    images = np.ma.masked_array(np.random.default_rng(3).standard_normal((2, 8, 8)))
-    images[1, 2, 3] = np.ma.masked
-    values, outcomes = PLAN.transform(images, on_refusal="return")
-    assert [o.reason for o in outcomes] == ["", "masked entries"] and np.isnan(values[1]).all()
-    np.testing.assert_array_equal(values[0], PLAN.transform(images.data[0]))
-    np.testing.assert_array_equal(PLAN.normalize(images, on_refusal="return")[0][0], PLAN.normalize(images.data[0]))
 
 
 @pytest.mark.slow

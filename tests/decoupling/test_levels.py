@@ -32,15 +32,6 @@ def test_a_closed_level_above_a_narrow_one(samples: np.ndarray) -> None:
     np.testing.assert_allclose(back, samples, atol=1e-10)
 
 
-def test_moments_take_their_own_kernel_and_others_the_general_one(samples: np.ndarray) -> None:
-    """The same features, once recognized as moments and once hidden from recognition by their order."""
-    ours = decouple(raw_moments(5))
-    general = decouple(raw_moments(5), path="narrow")
-    object.__setattr__(general.choice._narrow, "moments", None)
-    np.testing.assert_allclose(ours.transform(samples), general.transform(samples), rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(ours.gradients(samples), general.gradients(samples), rtol=1e-7, atol=1e-8)
-
-
 def test_rows_drop_out_where_they_have_no_level() -> None:
     plan = decouple([Mean(x), variance(), kurtosis(), Mean(x**6)])
     rows = np.array([[3.0, 3, 3, 3], [1, 2, 3, 5], [0, 0, 1, 1.0]])

@@ -57,8 +57,6 @@ def test_a_refused_image_takes_next_to_nothing(value: float) -> None:
     image = np.zeros((512, 512))
     image[511, 511] = value
     assert peak(lambda: ENERGIES.transform(image, on_refusal="return")) < 0.5 * image.nbytes
-    _, (outcome,) = ENERGIES.transform(image, on_refusal="return")
-    assert outcome.reason == ("nan in the input" if np.isnan(value) else "infinite value")
 
 
 PLANS: dict[str, tuple[Callable[[], sd.Plan], tuple[int, ...]]] = {

@@ -46,33 +46,6 @@ def test_the_first_levels_to_the_last_digit(shape: tuple[int, int]) -> None:
     assert abs(SHIFTED.normalize(rows, 2) - (3 + 2 * z)).max() <= 2e-15 * (2 + 2 * largest)
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.usefixtures("kind")
-def test_the_third_level_has_the_moments_asked_for(shape: tuple[int, int]) -> None:
-    rows = np.random.default_rng(shape[1]).exponential(size=shape)
-    moved = SHIFTED.normalize(rows, 3).astype(np.longdouble)
-    for power, wanted in ((1, 3), (2, 13), (3, 63)):
-        size = (abs(moved) ** power).mean(axis=1)
-        assert (abs((moved**power).mean(axis=1) - wanted) <= 3e-15 * size).all()
-    assert (np.argsort(moved, axis=1) == np.argsort(rows, axis=1)).all()
-
-
-def test_compiled_and_not_agree(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("numba")
-    rows = np.random.default_rng(5).standard_t(5, size=(40, 200))
-    rows[3], rows[4], rows[5, :150] = 7, np.repeat([0.0, 1.0], [150, 50]), -50
-    found: dict[bool, Any] = {}
-    for compiled in (True, False):
-        monkeypatch.setattr(type(KERNELS), "are_wanted", lambda self, n_elements, compiled=compiled: compiled)
-        found[compiled] = [getattr(SHIFTED, name)(rows, on_refusal="return") for name in
-                           ("transform", "normalize", "gradients")]
-    for (values, outcomes), (expected, said) in zip(found[True], found[False], strict=True):
-        assert outcomes == said
-        np.testing.assert_allclose(values, expected, rtol=1e-11, atol=1e-12)
-    assert [outcome.reason for outcome in found[True][0][1] if not outcome.ok] == [
-        "zero variance", "two-valued", "no zero-skew point"]
-
-
 def test_a_level_beyond_float64_is_refused() -> None:
     """The mean of 1.7e308 three times and -1.7e308 is 0.85e308: the last is -2.55e308 from it."""
     found, outcomes = PLAIN.normalize([[1.7e308, 1.7e308, 1.7e308, -1.7e308], [1, 2, 3, 6]], 1, on_refusal="return")

@@ -10,11 +10,11 @@ import mpmath
 import numpy as np
 import pytest
 import scipy.stats
-from sympy import Abs, Rational, exp, log, tanh
+from sympy import Abs, Rational, exp, log
 
-from symdecouple import Feature, FeatureSet, Group, Mean, Plan, decouple, sample, stats, x
+from symdecouple import Feature, FeatureSet, Group, Mean, Plan, decouple, sample, x
 from symdecouple.decoupling.motions.joint_steps import JointSteps
-from symdecouple.errors import InvalidInput, NoClosedForm, Refused
+from symdecouple.errors import Refused
 from symdecouple.families.moments import raw_moments, standardized_moments
 from symdecouple.language.statistics import skewness, variance
 from tests.stats.oracle import central_moments, orthokurtosis
@@ -68,50 +68,9 @@ def test_crowded_samples_that_newton_steps_lose() -> None:
             precise = plan("moments", "relaxed").transform(row, dps=30)[3]
             assert plan("moments").transform(row)[3] == pytest.approx(float(precise), rel=1e-13)
             assert plan("moments", "relaxed").transform(row)[3] == pytest.approx(float(precise), rel=1e-11)
-    rng = np.random.default_rng(0)
-    heavy = np.exp(5 * rng.normal(size=(20, 100)))
-    np.testing.assert_allclose(plan("moments").transform(heavy)[:, 3], stats.orthokurtosis(heavy, axis=1), rtol=1e-12)
-
-
-def test_a_skewness_at_inside_and_beyond_the_attainable_interval() -> None:
-    """One of five values at each end: the skewness moves in (-3/2, 3/2) by (1 - 2p)/sqrt(p(1 - p)), p = 1/5."""
-    points = [0.0, 1.0, 1.5, 2.0, 10.0]
-    for wanted in (-1.4999, 0.7):
-        moved = decouple(standardized_moments(3), [0, 1, Rational(repr(wanted))]).normalize(points, level=3)
-        assert scipy.stats.skew(moved) == pytest.approx(wanted, abs=1e-13)
-        assert moved.mean() == pytest.approx(0, abs=1e-14) and moved.var() == pytest.approx(1, rel=1e-13)
-    for wanted in (-1.5, 2.0):
-        beyond = decouple(standardized_moments(3), [0, 1, Rational(repr(wanted))])
-        with pytest.raises(Refused, match=r"1\.5"):
-            beyond.normalize(points, level=3, on_refusal="raise")
-        with pytest.raises(Refused), mpmath.workdps(30):
-            beyond.normalize(points, level=3, dps=30, on_refusal="raise")
-
-
-@pytest.mark.parametrize("path", ["auto", "relaxed", "narrow"])
-def test_exact_ties_stay_ties(path: str) -> None:
-    moved = plan("moments", path).normalize([3.0, 1.1, 1.1, 7.3, 3.0, 1.1, 5.0, 6.0])
-    assert moved[0] == moved[4] and moved[1] == moved[2] == moved[5] and len(set(moved.tolist())) == 5
-    assert (np.argsort(moved, kind="stable") == np.argsort([3.0, 1.1, 1.1, 7.3, 3.0, 1.1, 5.0, 6.0],
-                                                           kind="stable")).all()
 
 
 # --- what is refused ------------------------------------------------------------------------------------------------
-
-
-def test_a_closed_path_needs_proofs() -> None:
-    for path in ("broad", "relaxed", "parallel"):
-        nested = decouple([Mean(x), Mean(tanh(x)), Mean(x**2)], path=path)  # type: ignore[arg-type]
-        with pytest.raises(NoClosedForm, match=path):
-            nested.transform([1.0, 2.0, 4.0])
-    with pytest.raises(NoClosedForm, match="implicit"):
-        decouple(raw_moments(4), path="broad").normalize([1.0, 2, 4, 9], level=4)
-
-
-@pytest.mark.parametrize("path", ["wide", "", None, 3])
-def test_unknown_paths(path: Any) -> None:
-    with pytest.raises(InvalidInput, match="'broad'"):
-        decouple(raw_moments(3), path=path)
 
 
 def test_a_feature_with_two_branches_keeps_its_sign() -> None:
@@ -139,42 +98,11 @@ def test_logarithms_of_positive_samples() -> None:
     np.testing.assert_allclose(back, points, rtol=1e-11)
 
 
-@pytest.mark.parametrize("path", ["auto", "relaxed", "parallel", "broad"])
-@pytest.mark.parametrize("scale", [1e300, 1e-300])
-def test_values_beyond_float64_are_refused_and_had_with_digits(path: str, scale: float) -> None:
-    points = [1.0, 2, 3, 5, 8, 13]
-    values, (outcome,) = plan("moments", path).transform([[v * scale for v in points]], on_refusal="return")
-    assert outcome.reason == "out of range" and np.isnan(values[0, 1])
-    if path in ("parallel", "broad"):  # their Newton steps start too far away
-        return
-    with mpmath.workdps(30):
-        precise = plan("moments", path).transform([v * scale for v in points], dps=30)
-        wanted = plan("moments", path).transform(points, dps=30)
-        assert max(abs(precise[2:] - wanted[2:])) < mpmath.mpf(10) ** -14
-        assert abs(precise[1] / mpmath.mpf(scale) ** 2 / wanted[1] - 1) < mpmath.mpf(10) ** -14
-
-
 def test_kinks_that_are_allowed_stay_allowed() -> None:
     absolute = Feature(Mean(Abs(x)), allow_nonsmooth=["Abs"])
     with_kink = decouple([Mean(x), absolute, Mean(x**2)], [2, Rational(17, 5)])
     values = with_kink.transform([1.0, 2, -3, 4, 7])  # no sample passes 0 on the way
     assert np.isfinite(values).all() and values[0] == pytest.approx(2.2)
-
-
-def test_references_that_are_not_real_are_told_in_words() -> None:
-    with pytest.raises(InvalidInput, match="not real for every real sample"):
-        decouple([Mean(x), Mean(log(x))])
-
-
-def test_samples_without_numbers() -> None:
-    moments = plan("moments")
-    assert moments.transform(np.zeros((0, 5))).shape == (0, 4)
-    values, (outcome,) = moments.transform([], on_refusal="return")
-    assert outcome.reason == "no samples" and np.isnan(values).all()
-    assert [o.reason for o in moments.normalize(np.zeros((2, 0)), on_refusal="return")[1]] == ["no samples"] * 2
-    for dps in (None, 20):
-        with pytest.raises(InvalidInput, match="None"):
-            moments.transform([1, None, 3], dps=dps)
 
 
 @pytest.mark.parametrize("path", ["parallel", "broad"])
@@ -201,21 +129,23 @@ def test_a_search_that_stands_still_is_given_up(monkeypatch: pytest.MonkeyPatch)
     assert outcome.reason == "no convergence" and len(looks) < 400
 
 
-@pytest.mark.parametrize("path", ["relaxed", "parallel", "broad", "narrow"])
-@pytest.mark.parametrize("unit", [1e-100, 1e20, 1e40, 1e100, 2**70])
+@pytest.mark.parametrize("path", ["auto", "relaxed", "parallel", "broad", "narrow"])
+@pytest.mark.parametrize("unit", [1e-300, 1e-100, 1e20, 1e40, 1e100, 1e300, 2**70])
 def test_units_cost_no_answer_in_many_digits(path: Any, unit: Any) -> None:
     """Rounding of a mean that comes to 0 is measured beside the sample, not beside 1."""
     drawn = (-0.3, 0.7, 1.1, -1.9, 0.2, 2.3, 0.4) if isinstance(unit, float) else (Fraction(1, 1024), 1, 3, 4, 9)
     row = [v * unit for v in drawn]
     mean, (_, _, second, third) = central_moments(row, 3)
-    plan = decouple(raw_moments(3), path=path)
+    more = [orthokurtosis(row, 60)] if path in ("auto", "relaxed") else []  # others begin too far away for this
+    plan = decouple(raw_moments(3 + len(more)), path=path)
     for dps in (15, 20, 30):
         found, (outcome,) = plan.transform(row, dps=dps, on_refusal="return")
         assert outcome.ok, outcome
         with mpmath.workdps(60):
             exact = [mpmath.mpf(v.numerator) / v.denominator for v in (mean, second, third)]
             exact[2] /= mpmath.sqrt(exact[1]) ** 3
-            assert all(abs(a - b) < mpmath.mpf(10) ** (2 - dps) * abs(b) for a, b in zip(found, exact, strict=True))
+            pairs = zip(found, exact + more, strict=True)
+            assert all(abs(a - b) < mpmath.mpf(10) ** (2 - dps) * abs(b) for a, b in pairs)
 
 
 @pytest.mark.parametrize("gap", [2.0**-10, 2.0**-20, 2.0**-36, 2.0**-47, 2.0**-52])

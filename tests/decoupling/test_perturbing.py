@@ -134,9 +134,6 @@ def test_gradients_are_those_at_the_perturbed_sample() -> None:
     assert outcome.reason == "perturbed"
     perturbed = ramp_perturbation(np.array(TIED)).values
     np.testing.assert_array_equal(gradients, decouple(raw_moments(4)).gradients(perturbed))
-    angles = [gradients[i] @ gradients[j] / np.linalg.norm(gradients[i]) / np.linalg.norm(gradients[j])
-              for i, j in ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))]
-    assert np.abs(angles).max() < 1e-9
 
 
 def test_many_digits() -> None:
@@ -159,16 +156,11 @@ def test_explanations_mention_it() -> None:
     assert "perturb" not in str(decouple(raw_moments(4)).explain())
 
 
-@pytest.mark.parametrize(("arguments", "wrong"), [
-    (("noise",), "perturb='noise'"), (("ramp", 0.0), "step=0.0"), (("ramp", float("nan")), "step=nan"),
-    (("ramp", None, -1), "seed=-1"), (("ramp", None, True), "seed=True"), (("ramp", None, 0.5), "seed=0.5")],
-    ids=["kind", "zero step", "nan step", "negative seed", "boolean seed", "real seed"])
-def test_what_is_no_perturbation(arguments: tuple, wrong: str) -> None:
+@pytest.mark.parametrize(("make", "wrong"), [
+    *((lambda given=given: Perturbation(*given), wrong) for given, wrong in (
+        (("noise",), "perturb='noise'"), (("ramp", 0.0), "step=0.0"), (("ramp", float("nan")), "step=nan"),
+        (("ramp", None, -1), "seed=-1"), (("ramp", None, True), "seed=True"), (("ramp", None, 0.5), "seed=0.5"))),
+    *((lambda given=given: decouple(raw_moments(4), perturb=given), "perturb=") for given in (True, 3, ["ramp"]))])
+def test_what_is_no_perturbation(make, wrong: str) -> None:
     with pytest.raises(InvalidInput, match=wrong):
-        Perturbation(*arguments)
-
-
-@pytest.mark.parametrize("given", [True, 3, ["ramp"]], ids=["boolean", "number", "list"])
-def test_only_a_name_or_a_perturbation_is_taken(given: object) -> None:
-    with pytest.raises(InvalidInput, match="perturb="):
-        decouple(raw_moments(4), perturb=given)
+        make()

@@ -3,7 +3,6 @@
 from typing import Any
 
 import mpmath
-import numpy as np
 import pytest
 from sympy import cos, exp, sin
 
@@ -21,30 +20,12 @@ def moments() -> Explanation:
     return FOUR.explain()
 
 
-def test_every_level_and_why(moments: Explanation) -> None:
-    assert [note.method for note in moments.notes] == ["explicit", "explicit", "implicit", "narrow path"]
-    assert [note.level for note in moments.notes] == [1, 2, 3, 4]
-    text = str(moments)
-    assert "level 1: Mean(x) = 0, explicit: x -> x - Mean(x)" in text
-    assert "level 3: Mean(x**3) = 0, implicit: x -> N2(y -> y/(-t*y + 1) of N2(x)), t such that Mean(x**3) = 0" in text
-    assert "features 1 to 3 are proved involutive" in text
-    assert "narrow path, because S_4" in text and "REFUTED" in text and "[v3, v4]" in text
-    assert "not asked for yet" in text
-
-
 def test_latex_and_html(moments: Explanation) -> None:
     assert moments.latex().count(r"\text{level") == 4
     assert r"\sqrt{- \overline{x}^{2} + \overline{x^{2}}}" in moments.latex()
     table = moments._repr_html_()
     assert table.count("<tr>") == 5 and table.count("$") % 2 == 0
     assert "&lt;" not in table.split("<table")[0] and "<script" not in table
-
-
-def test_scenario_is_told_once_decided() -> None:
-    plan = decouple(raw_moments(3))
-    assert plan.scenario.lowest == 4
-    print(plan.verdicts)
-    assert "scenario 4" in str(plan.explain())
 
 
 def test_groups_and_paths() -> None:
@@ -87,14 +68,6 @@ def test_names_are_true(features: Any, options: dict[str, Any], names: tuple[str
     assert found.dtype == object and found.tolist() == list(names)
 
 
-def test_the_variance_is_that() -> None:
-    """The names against NumPy: feature 2 is the variance only where feature 1 is brought to 0."""
-    sample = np.random.default_rng(0).gamma(2.0, size=20)
-    assert decouple(raw_moments(2)).transform(sample)[1] == pytest.approx(sample.var(), rel=1e-13)
-    assert decouple(raw_moments(3), [0, 2, 0]).transform(sample)[1] == pytest.approx(sample.var(), rel=1e-13)
-    assert decouple(raw_moments(2), [1, 2]).transform(sample)[1] == pytest.approx(sample.var() + 1, rel=1e-13)
-
-
 # --- reports --------------------------------------------------------------------------------------------------------
 
 
@@ -120,11 +93,6 @@ def test_a_refused_sample_has_no_residuals_but_a_reason() -> None:
     assert report.distance is None and report.error is None and [o.ok for o in report.outcomes] == [False, False]
     assert report.rows[0].residuals() == (None, None)
     assert "skewness stays in" in str(report) and "refused" in report._repr_html_()
-
-
-def test_a_report_is_about_one_sample() -> None:
-    with pytest.raises(InvalidInput, match="one sample vector"):
-        FOUR.report([[1.0, 2], [3, 4]])
 
 
 # --- the diagram ----------------------------------------------------------------------------------------------------

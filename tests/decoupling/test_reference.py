@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
+from itertools import product
+from math import prod
 from typing import Any
 
 import mpmath
@@ -15,9 +17,12 @@ from sympy import Rational, Symbol, cos, cosh, exp, factorial2, log, sin, sqrt, 
 
 from symdecouple import Feature, FeatureSet, Filter, InvalidInput, Mean, UnsupportedExpression, decouple, sample, x
 from symdecouple.decoupling.reference import Reference, reference_values
+from symdecouple.families import filter_moments, tils
+from symdecouple.language.filters import shift
 from symdecouple.language.statistics import central_moment, kurtosis, skewness, variance
 
 THREE = FeatureSet([Mean(x), variance(), kurtosis()])
+H, G = Filter([1, -2, 4]), Filter([3, 1, 5], origin=0)
 
 
 def value_of(expr: Any, reference: Any = "gaussian") -> Any:
@@ -62,24 +67,52 @@ def test_expectations_by_quadrature(phi: Any) -> None:
 
 @pytest.mark.parametrize(("expr", "expected"), [(kurtosis(), 3), (skewness(), 0), (variance(), 1),
                                                 (central_moment(6), 15), (Mean((x - Mean(x**2)) ** 2), 2),
-                                                (Mean(x) ** 2 + Mean(x**2), 1)])
-def test_nested_averages(expr: Any, expected: Any) -> None:
+                                                (Mean(x) ** 2 + Mean(x**2), 1),
+                                                (Mean(cos(H(x))), exp(-Rational(21, 2))),
+                                                (Mean((H(x) - 1) ** 2 + 3 * x * shift(2)(x) + 5), 21 + 1 + 5),
+                                                (Mean(H(x) ** 2) - Mean(H(x)) ** 2, 21),
+                                                (Mean(H(x) ** 4) / Mean(H(x) ** 2) ** 2, 3)])
+def test_nested_averages_and_outputs_of_filters(expr: Any, expected: Any) -> None:
     assert value_of(expr) == expected
     assert value_of(expr, "white") == expected
 
 
 @pytest.mark.parametrize(("expr", "error", "said"), [
     *((expr, InvalidInput, "give") for expr in (log(Mean(x)), 1 / Mean(x**3), Mean(exp(x**2)), Mean(1 / x))),
+    (Mean(log(x)), InvalidInput, "not real for every real sample"),
     (Mean(log(sample("x", positive=True))), InvalidInput, "give it as a number"),
     (Symbol("a") * Mean(x**2), InvalidInput, "bind"),
-    (Mean(Filter([1, 2, 1], boundary="zero")(x) ** 2), UnsupportedExpression, "circular")], ids=str)
+    (Mean(Filter([1, 2, 1], boundary="zero")(x) ** 2), UnsupportedExpression, "circular"),
+    (Mean(cos(H(x)) * G(x)), UnsupportedExpression, "independent"),
+    (Mean(Filter("h")(x) ** 2), InvalidInput, "bound to taps")], ids=str)
 def test_expectations_that_do_not_exist(expr: Any, error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=said):
         value_of(expr)
 
 
-def test_filters() -> None:
-    assert value_of(Mean(Filter([1, 1], origin=0)(x) ** 2)) == 2
+def by_taps(*filters: Filter) -> float:
+    """E of a product of filter outputs: the moments of independent normal numbers, tap by tap."""
+    total = 0.0
+    for lags in product(*(h.lags.items() for h in filters)):
+        counts = [sum(lag == other for lag, _ in lags) for other in {lag for lag, _ in lags}]
+        if all(c % 2 == 0 for c in counts):
+            total += prod(float(tap) for _, tap in lags) * prod(int(factorial2(c - 1)) for c in counts)
+    return total
+
+
+@pytest.mark.parametrize("filters", [(H, H), (H, G), (H, H, G, G), (H, G, G, G), (H,) * 6, (H, H, G)],
+                         ids=lambda f: f"{f.count(H)}{f.count(G)}")
+def test_products_of_outputs_are_sums_over_taps(filters: tuple[Filter, ...]) -> None:
+    assert float(value_of(Mean(prod(h(x) for h in filters)))) == pytest.approx(by_taps(*filters), rel=1e-15)
+
+
+def test_a_function_of_one_output_is_one_integral() -> None:
+    expected = stats.norm(scale=np.sqrt(21)).expect(lambda z: np.log(np.cosh(z)), -60, 60)
+    assert float(value_of(Mean(log(cosh(H(x)))))) == pytest.approx(expected, rel=1e-10)
+
+
+def test_references_of_the_source() -> None:
+    assert reference_values(filter_moments(tils(), (2, 3, 4, 6)), "white") == (1,) * 9 + (0,) * 9 + (3,) * 9 + (15,) * 9
 
 
 # --- other laws -----------------------------------------------------------------------------------------------------

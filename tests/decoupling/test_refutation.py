@@ -17,6 +17,7 @@ from symdecouple import (
     Feature,
     FeatureSet,
     Filter,
+    FilterBank,
     InvalidInput,
     Mean,
     check_frobenius,
@@ -38,15 +39,20 @@ from symdecouple.calculus.witness import Minor
 from symdecouple.decoupling.verdicts.at_references import sample_at
 from symdecouple.decoupling.verdicts.modified import ModifiedSubject
 from symdecouple.decoupling.verdicts.refutation import ModifiedIndependence, ModifiedNonInvolution, decide_modified
+from symdecouple.families import second_order_moments
 from symdecouple.verdict import Certificate, Status, Verdict
 from tests.decoupling.made import M, differenced_minor, exactly, made, made_of
 
 REFUTED = {"four moments": (4, (3, 4), 5), "skewed": (4, (3, 4), 5), "exponentials": (3, (2, 3), 4),
-           "powers and mean": (3, (2, 3), 4), "one root": (2, (1, 2), 3)}
+           "powers and mean": (3, (2, 3), 4), "one root": (2, (1, 2), 3), "energies": (3, (1, 2), 9)}
+ATTACKED = pytest.mark.parametrize("name", ["four moments", "powers and mean", "energies"])
 
 
 @cache
 def decided(name: str, count: int) -> Verdict:
+    if name == "energies":
+        bank = FilterBank([[1, 1, 1], [-1, 0, 1], [-1, 2, -1]])
+        return decouple(second_order_moments(bank)).verdicts.modified[count]
     return decide_modified(made(name).subject(count), made(name).steps)
 
 
@@ -118,23 +124,27 @@ def test_an_unreachable_reference_is_undecided() -> None:
 # --- the certificate under attack -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["four moments", "powers and mean"])
+@ATTACKED
 def test_a_changed_certificate_does_not_verify(name: str) -> None:
     certificate: Any = decided(name, REFUTED[name][0]).certificate
-    witness, subject = certificate.witness, certificate.subject
+    witness, subject, n = certificate.witness, certificate.subject, certificate.n_samples
     moved = (witness.sample[0] + Fraction(1, 7), *witness.sample[1:])
-    low, high = -witness.minor.high, -witness.minor.low
+    low, high, rows = -witness.minor.high, -witness.minor.low, witness.rows
+    pairs = [pair for pair in ((1, 2), (2, 1), (2, 2), (1, 9)) if pair != witness.pair]
     attacks = [
         *(changed(certificate, witness=changed(witness, **parts)) for parts in (
             {"sample": moved}, {"minor": Minor(low, high)}, {"minor": Minor(Fraction(0), Fraction(0))},
-            {"pair": (1, 2)}, {"pair": (2, 1)}, {"pair": (1, 9)}, {"pair": None}, {"rows": witness.rows[:-1]},
-            {"columns": (1, 2)}, {"sample": witness.sample[:1] * len(witness.sample)})),
+            {"pair": None}, *({"pair": pair} for pair in pairs), {"rows": rows[:-1]}, {"rows": (rows[0], *rows[:-1])},
+            {"rows": (*rows[:-1], n + 1)}, {"columns": (1, 2)}, {"sample": witness.sample[:1] * len(witness.sample)},
+            {"grid": (3, 3)}, {"sample": tuple(100 * v + 1 for v in witness.sample)})),
+        *(changed(certificate, pair=pair, witness=changed(witness, pair=pair)) for pair in pairs),
         *(changed(certificate, subject=changed(subject, **parts)) for parts in (
-            {"values": (*subject.values[:-1], Rational(1, 3))}, {"items": tuple(reversed(subject.items))},
+            *({"values": (*subject.values[:-1], v)} for v in (Rational(1, 3), Integer(200), Integer(0))
+              if v != subject.values[-1]),
+            {"values": (Integer(-3), *subject.values[1:])}, {"items": tuple(reversed(subject.items))},
             {"starts": (0,) * len(subject.items)})),
-        changed(certificate, n_samples=certificate.n_samples + 1),
+        changed(certificate, n_samples=n + 1),
     ]
-    n = certificate.n_samples
     attacks += [changed(c, n0=n0, n_samples=None)  # seen at one size, claimed for every one
                 for c in (certificate, decided(name, REFUTED[name][0]).independence.certificate) for n0 in (n - 1, n)]
     assert certificate.verify()
@@ -202,7 +212,7 @@ def test_without_leaves_there_is_no_level() -> None:
         assert failed and failed[0].name == "features 1 to 3 are involutive" and not certificate.verify()
 
 
-@pytest.mark.parametrize("name", ["four moments", "powers and mean"])
+@ATTACKED
 def test_a_sample_beside_other_references_does_not_verify(name: str) -> None:
     """The same gradients at a sample that is not at the references, or at others, are those of no modified feature."""
     certificate: Any = decided(name, REFUTED[name][0]).certificate

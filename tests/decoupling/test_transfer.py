@@ -27,15 +27,6 @@ def test_features_are_those_of_the_target_and_the_kernel_is_kept(order: int) -> 
     assert done.feature_gap.max() < 1e-10 and done.kernel_gap < 1e-10
 
 
-def test_level_m_minus_1_is_not_kept() -> None:
-    """The erratum of the source: with one feature, level 0 is the source itself, which the transfer moves."""
-    plan = decouple(raw_moments(1))
-    source = noise(20)
-    done = plan.transfer(source, [4.0, 6.0])
-    assert done.values == pytest.approx(source - source.mean() + 5, rel=1e-14)
-    assert np.abs(plan.normalize(done.values, 0) - plan.normalize(source, 0)).max() > 1
-
-
 def test_batches_and_one_target_for_all() -> None:
     plan = decouple(raw_moments(3))
     sources, targets = noise(4, 60), noise(4, 30, seed=2)

@@ -149,6 +149,18 @@ def test_missing_values_beside_masks_weights_and_exact_numbers() -> None:
     assert plan.transform([*exact, float("nan")], nan_policy="omit", dps=30)[0] == plan.transform(exact, dps=30)[0]
 
 
+@pytest.mark.parametrize("which", [slice(None), 0], ids=["each", "one for all"])
+def test_entries_that_are_masked_or_whose_weight_is_are_left_out(which: Any) -> None:
+    holed = np.ma.masked_array(X, np.tile(COUNTS == 0, (3, 1)))
+    weights = np.ma.masked_array(np.tile(COUNTS + 1, (3, 1)), SHARES < 0.3)[which]
+    kept = np.broadcast_to(~weights.mask, X.shape) & (COUNTS > 0)
+    calls = MOMENTS.transform, PLANS["log cosh"].transform, lambda a, **more: sd.stats.skewness(a, axis=-1, **more)
+    for call in calls:
+        found = call(holed, weights=weights)
+        for value, row, there in zip(found, X, kept, strict=True):
+            np.testing.assert_array_equal(value, call(row[there], weights=(COUNTS + 1)[there]))
+
+
 @pytest.mark.parametrize(
     ("options", "reason"),
     [({"weights": -SHARES}, "negative weight"), ({"weights": np.full(36, np.inf)}, "infinite weight"),

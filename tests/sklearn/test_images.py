@@ -20,14 +20,6 @@ COLOUR = RNG.integers(0, 256, size=(3, 18, 20, 3), dtype=np.uint8)
 SMALL = FilterBank([[[1, 1, 1]], [[-1, 2, -1]]], names=["smooth", "rough"])
 
 
-def test_the_first_band_is_its_own_energy() -> None:
-    """The sum of nine neighbours over three: the low band of the TILs, of norm one."""
-    found = DecoupledFilterBank().fit_transform(GREY)[:, 0]
-    image = GREY.astype(float)
-    low = sum(np.roll(image, (i, j), axis=(1, 2)) for i in (-1, 0, 1) for j in (-1, 0, 1)) / 3
-    np.testing.assert_allclose(found, np.mean(low**2, axis=(1, 2)), rtol=1e-12)
-
-
 def test_numbers_and_names_are_those_of_the_plan() -> None:
     bank = DecoupledFilterBank().fit(GREY)
     plan = decouple(filter_moments(tils(), (2,)))

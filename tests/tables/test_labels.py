@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-import warnings
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -14,7 +10,7 @@ import numpy as np
 import pytest
 
 from symdecouple import Mean, analysis, decouple, x
-from symdecouple.errors import InvalidInput, RefusalWarning, Refused
+from symdecouple.errors import InvalidInput, Refused
 from symdecouple.families.moments import raw_moments
 from symdecouple.stats import (
     blest,
@@ -33,6 +29,7 @@ from symdecouple.stats import (
     skewness_range,
     standardized_moments,
 )
+from tests.warned import one_refusal
 
 pd = pytest.importorskip("pandas")
 
@@ -238,12 +235,8 @@ def test_refused_samples_are_named_by_their_labels() -> None:
                       (lambda: skewness(a=frame), "skewness: 1 of 4 samples refused, at 'flat': zero variance"),
                       (lambda: skewness(a=frame.to_numpy()), "skewness: 1 of 4 samples refused, at 3: zero variance"),
                       (lambda: PLAN.transform(frame, axis=0), "transform: 1 of 4 samples refused, at 'flat'")):
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with one_refusal(told, __file__):
             ask()
-        (warning,) = caught
-        assert warning.category is RefusalWarning and warning.filename == __file__
-        assert str(warning.message).startswith(told)
     for ask in (skewness, lambda holed, **options: PLAN.transform(holed, axis=0, **options)):
         with pytest.raises(InvalidInput, match=r"1 of 4 samples hold NaN \(at 'gone'\) and nan_policy='raise'"):
             ask(FRAME.assign(gone=np.nan), nan_policy="raise")
@@ -255,11 +248,3 @@ def test_refused_samples_are_named_by_their_labels() -> None:
             ask()
     found, outcomes = skewness(frame, on_refusal="return")
     assert [outcome.ok for outcome in outcomes] == [True] * 3 + [False] and np.isnan(found["flat"])
-
-
-def test_pandas_is_not_loaded_for_arrays() -> None:
-    program = ("import json, sys, symdecouple as sd\nsd.stats.decoupled_moments([1, 2, 4], 3)\n"
-               "sd.stats.skewness([1, 2, 5, 1, 2, 7], groups=list('aaabbb'))\nsd.stats.rolling([1, 2, 5], 2, order=2)\n"
-               "print(json.dumps([m for m in ('pandas', 'xarray', 'dask', 'sympy', 'scipy') if m in sys.modules]))")
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
-    assert json.loads(done.stdout) == []
