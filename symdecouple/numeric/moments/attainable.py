@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from symdecouple.errors import Outcome
 from symdecouple.numeric.moments.growth import ALLOWED
-from symdecouple.numeric.moments.hankel import Weights, hankel_norms, steepness
+from symdecouple.numeric.moments.hankel import Weights, steepness
 from symdecouple.numeric.moments.out_of_reach import beyond_any_sample, groups_of, needed, unattainable
 from symdecouple.numeric.samples.batch import FloatArray
 
@@ -177,7 +177,8 @@ def refused_at_once(
         elif count < k and not there[i]:
             refused[int(i)] = _too_few(goal[:, i], count, float(first[i]), None if weights is not None else z.shape[1])
     if k % 2 == 0:
-        spare = hankel_norms(goal)[-1]
+        hankel = goal[np.add.outer(np.arange(k // 2 + 1), np.arange(k // 2 + 1))].T
+        spare = np.linalg.det(hankel) / np.linalg.det(hankel[:, :-1, :-1])
         for i in np.flatnonzero(~(spare > 0)):
             why = f"whatever the sample, it exceeds {goal[k, i] - spare[i]:.6g}"
             refused.setdefault(int(i), unattainable(goal[:, i], first[i], why))

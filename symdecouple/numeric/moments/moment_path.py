@@ -34,13 +34,13 @@ from symdecouple.numeric.moments.growth import ALLOWED, MOST_GROWTH, SURELY
 from symdecouple.numeric.moments.hankel import (
     RESIDUAL,
     SETTLED,
+    Basis,
     Weights,
-    free_direction,
-    free_direction_with_basis,
     power_means,
     residuals,
     settle,
     steepness,
+    stieltjes,
     taken,
 )
 from symdecouple.numeric.moments.out_of_reach import comes_to, end_before, groups_of, unattainable, why_out_of_reach
@@ -100,15 +100,17 @@ class Course:
 
     def slope(self, z: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
         """dz/ds."""
-        moved, norm = free_direction(z, self.k, taken(self.weights, which))
-        moved *= (self.distance[which] / (self.k * norm))[:, None]
-        return moved
+        return self._slope(z, which)[0]
 
     def slope_with_basis(self, z: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
         """dz/ds, and the basis at z as notes beside it."""
-        moved, basis = free_direction_with_basis(z, self.k, taken(self.weights, which))
-        moved *= (self.distance[which] / (self.k * basis.norm[-1]))[:, None]
+        moved, basis = self._slope(z, which)
         return np.concatenate([moved, basis.numbers.T], axis=1)
+
+    def _slope(self, z: FloatArray, which: IntArray) -> tuple[FloatArray, Basis]:
+        basis, moved = stieltjes(z, self.k, taken(self.weights, which))
+        moved *= (self.distance[which] / (self.k * basis.norm[-1]))[:, None]
+        return moved, basis
 
     @classmethod
     def of(cls, rows: FloatArray, k: int, target: ArrayLike, held: ArrayLike, weights: Weights) -> Course:
@@ -344,8 +346,8 @@ def _why(course: Course, path: Path, i: int) -> Outcome:
         return why
     z = path.values[i : i + 1]
     value = mean_power(z, k, weights)[0]
-    norm = free_direction(z, k, weights)[1][0] / mean_power(z, 2 * k - 2, weights)[0]
-    if norm < _LAST_POINT and path.ending[i] == End.STALLED and path.reached[i] > 0:
+    _, norm, highest = steepness(z, k, weights)
+    if norm[0] < _LAST_POINT * highest[0] and path.ending[i] == End.STALLED and path.reached[i] > 0:
         return unattainable(goal, first, comes_to(k, value))
     return Outcome(
         False,
