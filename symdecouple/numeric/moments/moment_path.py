@@ -18,19 +18,23 @@ digits. Rows are counted as soon as they crowd (`out_of_reach`).
 
 *What errors do.* A path that pulls near values apart takes errors with it, by the exponential of the integral of its
 derivative by the value, along each value. Where the error of its steps would grow beyond 1e-9 it is followed again in
-smaller ones, and where rounding grows by more than 2**24, the levels below included, the row is refused.
+smaller ones, and where rounding grows by more than 2**24, the levels below included, the row is refused. For samples
+that are perturbed on purpose rounding is not what limits the answer (`growth_up_to`): the perturbation, many orders
+larger, grows alike.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from symdecouple.errors import InvalidInput, Outcome
-from symdecouple.numeric.moments.attainable import pulled_apart, refused_at_once
-from symdecouple.numeric.moments.growth import ALLOWED, MOST_GROWTH, SURELY
+from symdecouple.numeric.moments.attainable import refused_at_once
 from symdecouple.numeric.moments.hankel import (
     RESIDUAL,
     SETTLED,
@@ -49,8 +53,9 @@ from symdecouple.numeric.paths.integrate import End, Path, Step, integrate
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = [
-    "FALLING", "FINE", "GROWN", "REACH", "REDONE", "RESIDUAL", "RTOL", "SETTLED", "SHARP", "TOGETHER",
-    "Course", "Followed", "follow", "refused_beforehand",
+    "ALLOWED", "FALLING", "FINE", "GROWN", "MOST_GROWTH", "MOST_PERTURBED", "REACH", "REDONE", "RESIDUAL", "RTOL",
+    "SETTLED", "SHARP", "SURELY", "TOGETHER", "Course", "Followed", "follow", "growth_up_to", "pulled_apart",
+    "refused_beforehand",
 ]
 
 RTOL = 1e-10  # local error of a step in standard deviations, estimated large: 1e-9 in moments to order 6, and to spare
@@ -64,6 +69,12 @@ _CROWDED = 2.0**-5  # D_(k-1)/h_(2k-2) below which a row may be near its last po
 _LAST_POINT = 1e-6  # the same, below which a path that ended has ended there
 TOGETHER = 2**16  # numbers that move together: with a quarter of it, 64 entries a row take twice the time
 REACH = 1.35  # of a first step: that of steps that fit their tolerance is 1.5 to 1.8, measured on samples of many laws
+
+MOST_GROWTH = 2.0**24  # leaves about half of the digits
+MOST_PERTURBED = 2.0**44  # leaves a rounding of 1/500 of a deviation: nothing beside a perturbation that grew as much
+SURELY = 1.1  # times what is allowed: too much in steps of any length, which agree on a growth to some hundredths
+
+ALLOWED: ContextVar[float] = ContextVar("factor by which errors may grow", default=MOST_GROWTH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,6 +274,26 @@ def _begun(
     course = Course.of(rows, k, targets, held, weights)
     there = residuals(course.start, course.goal, weights) <= RESIDUAL
     return course, there, refused_at_once(course.start, weights, course.goal, course.first, there)
+
+
+@contextmanager
+def growth_up_to(most: float) -> Iterator[None]:
+    """Let errors grow by so much in what is computed inside."""
+    token = ALLOWED.set(most)
+    try:
+        yield
+    finally:
+        ALLOWED.reset(token)
+
+
+def pulled_apart(k: int) -> Outcome:
+    """Say that rounding grew too much on the way to level k."""
+    return Outcome(
+        False,
+        "beyond float64",
+        f"moment {k} is attainable, but the sample is so crowded that its values are pulled apart by a factor above "
+        f"{ALLOWED.get():.2g}, and their rounding with them; tie the values that are meant to be equal",
+    )
 
 
 # --- the path ---
