@@ -59,13 +59,10 @@ class Dependence:
     independent : bool array (M,)
     coefficients : array (M, M)
         Row j is the sum of coefficients[j, i] times row i, i independent.
-    is_free : bool
-        True iff all rows are independent.
     """
 
     independent: NDArray[np.bool_]
     coefficients: FloatArray
-    is_free: bool
 
 
 def dependence_of(columns: Columns, is_active: NDArray[np.bool_] | slice) -> Dependence:
@@ -111,7 +108,7 @@ def _dependence(triangle: FloatArray, scale: FloatArray) -> Dependence:
             coefficients[j, j] = 1
         else:
             coefficients[j, before] = fit * scale[j] / np.where(scale[before] > 0, scale[before], 1)
-    return Dependence(independent, coefficients, bool(independent.all()))
+    return Dependence(independent, coefficients)
 
 
 def cone_membership_of(columns: Columns, wanted: NDArray[np.bool_] | slice, is_active: NDArray[np.bool_] | slice,
