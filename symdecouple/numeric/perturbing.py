@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput, Outcome, Refused
-from symdecouple.numeric.moments.growth import MOST_GROWTH, MOST_PERTURBED, growth_up_to
+from symdecouple.numeric.moments.moment_path import MOST_GROWTH, MOST_PERTURBED, growth_up_to
 from symdecouple.numeric.perturbation import Perturbed, both_perturbations, ramp_perturbation, spectral_perturbation
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 from symdecouple.shown import Shown

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.families.tils import tils
-from symdecouple.numeric.moments.growth import growth_up_to
+from symdecouple.numeric.moments.moment_path import growth_up_to
 from symdecouple.reproduction.brodatz import SIDE, blocks, plate
 from symdecouple.reproduction.setup import Part, Setup
 from symdecouple.stats.moments import blest, decoupled_moments, standardized_moments

@@ -21,7 +21,7 @@ from symdecouple.decoupling.routes.energies import of_forms
 from symdecouple.decoupling.routes.route import AtLevel, Levels
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.families.quadratic import QuadraticForms
-from symdecouple.numeric.energies.energy_range import energy_range
+from symdecouple.numeric.energies.cone import energy_range
 from symdecouple.numeric.energies.power_spectrum import Spectrum
 from symdecouple.numeric.features.expressions import Array
 from symdecouple.numeric.moments.attainable import skewness_interval, skewness_range

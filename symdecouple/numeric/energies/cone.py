@@ -8,6 +8,10 @@ the relative interior of the cone that the w(xi) of the active frequencies gener
 direction d with d.w <= 0 at all of them and d.v > 0; one on the boundary by d.w <= 0, d.v = 0, and d.w < 0 somewhere:
 there the power must vanish, which a flow reaches in the limit only.
 
+What one energy can be while those before it are held at v are two more programs, in their dual form: its least value is
+the largest x.v with x.w <= w_k, which is (x, -1).(w, w_k) <= 0. A signal has p > 0 at its active frequencies: it comes
+to every value between the ends, to the ends in the limit only, unless they are equal.
+
 The programs have M unknowns. Their constraints, one a frequency, are added as they are found to be violated. Columns
 are looked at by parts: those of a long signal are never there all at once.
 """
@@ -16,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -24,7 +29,7 @@ from numpy.typing import NDArray
 from symdecouple.numeric.energies.eigenvalues import EPS, Columns
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
-__all__ = ["Dependence", "Membership", "cone_membership_of", "dependence_of", "highest", "some", "units_of"]
+__all__ = ["Dependence", "Membership", "cone_membership_of", "dependence_of", "energy_range"]
 
 _TOLERANCE = 1e-12  # of unit vectors: as near to the boundary from outside as the iteration gets from inside
 _CLEAR = 1e-4  # what a constraint is below on a face; half of it is what 1e-16 of another one can buy there
@@ -32,6 +37,7 @@ _SCALES = 1.0, 1e-6  # HiGHS keeps constraints to 1e-10: what is left is solved 
 _PRECISE = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 _VIOLATED = 1e-9  # of a constraint that is not there yet, in the unit of the step
 _ADDED = 64  # constraints added at a time
+_BOX = 1e9  # multipliers beyond it belong to targets that no signal has
 
 Parts = Callable[[], Iterable[FloatArray]]  # some columns after the others, from the first one each time
 
@@ -53,13 +59,10 @@ class Dependence:
     independent : bool array (M,)
     coefficients : array (M, M)
         Row j is the sum of coefficients[j, i] times row i, i independent.
-    is_free : bool
-        True iff all rows are independent.
     """
 
     independent: NDArray[np.bool_]
     coefficients: FloatArray
-    is_free: bool
 
 
 def dependence_of(columns: Columns, is_active: NDArray[np.bool_] | slice) -> Dependence:
@@ -71,14 +74,14 @@ def dependence_of(columns: Columns, is_active: NDArray[np.bool_] | slice) -> Dep
     >>> found.independent.tolist(), found.coefficients[1].round(12).tolist()
     ([True, False, True], [2.0, 0.0, 0.0])
     """
-    m, parts = len(columns), some(columns, slice(None), is_active)
+    m, parts = len(columns), _some(columns, slice(None), is_active)
     scale, triangle = _largest(parts, m), np.zeros((0, m))
     for part in parts():
         triangle = np.asarray(np.linalg.qr(np.vstack([triangle, part.T]), mode="r"))
     return _dependence(triangle / np.where(scale > 0, scale, 1), scale)
 
 
-def some(columns: Columns, wanted: NDArray[np.bool_] | slice, is_active: NDArray[np.bool_] | slice) -> Parts:
+def _some(columns: Columns, wanted: NDArray[np.bool_] | slice, is_active: NDArray[np.bool_] | slice) -> Parts:
     """Some features at some frequencies: where a mask is true, or from the start of a slice on."""
     mask = np.zeros(columns.count, dtype=np.bool_)
     mask[is_active] = True
@@ -105,7 +108,7 @@ def _dependence(triangle: FloatArray, scale: FloatArray) -> Dependence:
             coefficients[j, j] = 1
         else:
             coefficients[j, before] = fit * scale[j] / np.where(scale[before] > 0, scale[before], 1)
-    return Dependence(independent, coefficients, bool(independent.all()))
+    return Dependence(independent, coefficients)
 
 
 def cone_membership_of(columns: Columns, wanted: NDArray[np.bool_] | slice, is_active: NDArray[np.bool_] | slice,
@@ -132,7 +135,7 @@ def cone_membership_of(columns: Columns, wanted: NDArray[np.bool_] | slice, is_a
     >>> [cone_membership_of(quadrant, all_, all_, np.array(v)).where for v in ([2.0, 1], [1.0, 0], [1.0, -1])]
     ['inside', 'boundary', 'outside']
     """
-    scale, units = units_of(some(columns, wanted, is_active), len(target))
+    scale, units = _units_of(_some(columns, wanted, is_active), len(target))
     box = np.array([[-1.0, 1.0]] * len(target))
     total, count = np.zeros(len(target)), 0
     for part in units():
@@ -144,10 +147,10 @@ def cone_membership_of(columns: Columns, wanted: NDArray[np.bool_] | slice, is_a
         return Membership("outside" if length else "inside", v / max(length, 1e-300) / scale)
     if length:
         v = v / length
-        away = highest(units, v, box, np.zeros(0))
+        away = _highest(units, v, box, np.zeros(0))
         if v @ away > _TOLERANCE:
             return Membership("outside", away / scale)
-    along = highest(units, -total / count, box, v if length else np.zeros(0))  # the origin is interior to a subspace
+    along = _highest(units, -total / count, box, v if length else np.zeros(0))  # the origin is interior to a subspace
     sides = [part.T @ along for part in units()]
     # beside a thin cone HiGHS may keep constraints to 1e-10 and find nothing nearer: no face is seen then
     is_face = max(float(side.max(initial=0)) for side in sides) <= _TOLERANCE and float(v @ along) >= -_TOLERANCE
@@ -156,7 +159,7 @@ def cone_membership_of(columns: Columns, wanted: NDArray[np.bool_] | slice, is_a
     return Membership("inside", np.zeros(len(target)))
 
 
-def units_of(parts: Parts, m: int) -> tuple[FloatArray, Parts]:
+def _units_of(parts: Parts, m: int) -> tuple[FloatArray, Parts]:
     """Return the largest entries of rows, 1 for rows of zeros, and columns of length 1 in units of these."""
     scale = _largest(parts, m)
     scale[scale == 0] = 1
@@ -170,7 +173,7 @@ def units_of(parts: Parts, m: int) -> tuple[FloatArray, Parts]:
     return scale, units
 
 
-def highest(units: Parts, objective: FloatArray, limits: FloatArray, floor: FloatArray) -> FloatArray:
+def _highest(units: Parts, objective: FloatArray, limits: FloatArray, floor: FloatArray) -> FloatArray:
     """Maximize objective.d within limits (M, 2), with d.w <= 0 for all columns, and d.floor >= 0 where there is one.
 
     Columns have length 1. NaN where no d is found.
@@ -209,3 +212,52 @@ def _worst(units: Parts, directions: FloatArray, most: int, known: Sequence[int]
         kept = np.unique(np.argpartition(along, -last)[:, -last:]) if last else places
         columns, places, first = columns[:, kept], places[kept], first + part.shape[1]
     return columns, places
+
+
+def energy_range(
+    columns: Columns, k: int, held: FloatArray, is_active: NDArray[np.bool_], first: int | None = None
+) -> tuple[float, float] | None:
+    """Return the least and the largest feature k, counted from 0, beside held features; None where these cannot be.
+
+    Parameters
+    ----------
+    columns : Columns
+        Weights of the features at the frequencies.
+    k : int
+    held : array (first,)
+        Values of features 0..first - 1; of those that depend on others at these frequencies, the first ones count.
+    is_active : bool array (n,)
+    first : int, optional
+        Default k.
+
+    Examples
+    --------
+    Two energies with the weights (4, 2, 0) and (0, 2, 4): their sum is 4 times the power.
+
+    >>> pair = Columns(np.array([[4.0, 2, 0], [0, 2, 4]]), (3,))
+    >>> energy_range(pair, 1, np.array([8.0]), np.array([True, True, False]))
+    (0.0, 8.0)
+    >>> energy_range(pair, 1, np.array([8.0]), np.array([True, True, True]))
+    (0.0, inf)
+    """
+    return _programmed(columns, k, tuple(held[: k if first is None else first].tolist()), is_active.tobytes())
+
+
+@lru_cache(maxsize=32)  # refused signals of a batch have the same targets as a rule: their cone takes a quarter of it
+def _programmed(columns: Columns, k: int, values: tuple[float, ...], active: bytes) -> tuple[float, float] | None:
+    held, is_active = np.array(values, dtype=np.float64), np.frombuffer(active, dtype=np.bool_)
+    if not is_active.any():
+        return (0.0, 0.0) if not np.any(held) else None
+    free = dependence_of(columns, is_active).independent[: len(held)]
+    wanted = np.append(np.flatnonzero(free), k)
+    scale, units = _units_of(_some(columns, wanted, is_active), len(wanted))
+    goal = np.append(held[free] / scale[:-1], 0)
+    size = float(np.abs(goal).max()) or 1.0
+    ends, limits = [], np.array([[-_BOX, _BOX]] * len(goal))
+    for sign in (1.0, -1.0):
+        limits[-1] = -sign
+        x = _highest(units, goal / size, limits, np.zeros(0))
+        if np.abs(x).max() > 0.999 * _BOX:
+            return None
+        ends.append(-np.inf if np.isnan(x).any() else float(x @ goal) * float(scale[-1]))
+    return ends[0] + 0.0, -ends[1] + 0.0

@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import Outcome
-from symdecouple.numeric.energies.cone import Dependence, cone_membership_of, dependence_of
+from symdecouple.numeric.energies.cone import Dependence, cone_membership_of, dependence_of, energy_range
 from symdecouple.numeric.energies.eigenvalues import Columns
-from symdecouple.numeric.energies.energy_range import energy_range
 from symdecouple.numeric.energies.frequencies import Bands
 from symdecouple.numeric.energies.power_spectrum import Spectrum
 from symdecouple.numeric.energies.tilting import Problems, Tilted, scaled_matrix, tilt

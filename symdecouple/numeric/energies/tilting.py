@@ -3,12 +3,11 @@ r"""Exponential tilting: weights p(xi) exp(a.w(xi)) with prescribed sums of w, b
 .. math:: F(a) = \sum_\xi p(\xi)\, e^{a\cdot w(\xi)} - a\cdot v, \qquad
     \nabla F = \sum_\xi w\, p\, e^{a\cdot w} - v, \qquad \nabla^2 F = \sum_\xi w\, w'\, p\, e^{a\cdot w}
 
-While sums are far from their targets, by a factor e or more, the step d is that of Newton's method on their logarithms:
-wrong units cost little. It is scaled to a length max |d.w| that is likely to lower F, four times the last one after a
-success, a quarter after a failure. From the first failure on d is Newton's own step, longer than full after full ones
-that were not enough, and never shorter than log(1 + m), m = max |d.w|, which lowers F from anywhere: F is
-self-concordant in the sense |F'''[u, u, d]| <= m F''[u, u]. Near the minimum, full steps. Weights over fifty orders of
-magnitude take some fifty. Many problems are solved side by side.
+Far from the minimum, the step d of Newton's method is scaled to a length max |d.w| that is likely to lower F: at most
+four times the last one after a success, a quarter after a failure, longer than full after full ones that were not
+enough, and never shorter than log(1 + m), m = max |d.w|, which lowers F from anywhere: F is self-concordant in the
+sense |F'''[u, u, d]| <= m F''[u, u]. Near the minimum, full steps. Weights over fifty orders of magnitude take some
+fifty. Many problems are solved side by side.
 
 Exponents are shifted by their maximum, sums are kept in units of its exponential, and the targets have a logarithm of
 their own: nothing overflows, whatever the units.
@@ -168,25 +167,22 @@ def tilt(problems: Problems, most: int, start: FloatArray | None = None) -> Tilt
     if len(poor):
         found.put(poor, sums(problems.take(poor), np.where(problems.wanted[poor], 0, first[poor])))
     radius, beyond, since = np.full(len(problems), _RADIUS), np.ones(len(problems)), np.zeros(len(problems))
-    by_logarithm = np.ones(len(problems), dtype=np.bool_)
     found.converged = found.residual <= 4 * EPS
     open_ = np.flatnonzero(~found.converged)
     for _ in range(most):
         if not len(open_):
             break
         some, here = problems.take(open_), found.take(open_)
-        right, by = _missing(some, here, by_logarithm[open_])
-        step = _solve(scaled_matrix(here.matrix, some.wanted), some.wanted, right)
+        step = _solve(scaled_matrix(here.matrix, some.wanted), some.wanted, _goal(some, here) - here.values)
         reach = _reach(some, step)
         is_far = reach > _NEAR
-        safe = np.where(by, 0, np.where(is_far, np.log1p(reach), reach))
+        safe = np.where(is_far, np.log1p(reach), reach)
         length = np.where(is_far, np.maximum(safe, np.minimum(radius[open_], beyond[open_] * reach)), reach)
         step *= (length / np.where(reach > 0, reach, 1))[:, None]
         there, is_sure = sums(some, here.parameters + step), length <= safe
         is_good = is_sure | _is_lower(some, here, there, step)
         radius[open_] = length * np.where(is_good, _CHANGE, 1 / _CHANGE)
-        beyond[open_] = np.where(is_good & is_far & (length >= reach) & ~by, _BEYOND * length / reach, 1)
-        by_logarithm[open_] = by & is_good
+        beyond[open_] = np.where(is_good & is_far & (length >= reach), _BEYOND * length / reach, 1)
         # Near the end F tells nothing any more: the residual falls to rounding, and then stays.
         since[open_] += here.residual < _ACCURATE
         is_still = (here.residual < _ACCURATE) & ~(there.residual < here.residual / 4)
@@ -231,17 +227,6 @@ def _residual(problems: Problems, found: Tilted) -> FloatArray:
     size = found.sizes + np.abs(goal)  # 0 of a sum that is lost below float64
     apart = np.where(problems.wanted, np.abs(found.values - goal) / np.where(size != 0, size, np.nan), 0)
     return np.asarray(np.nan_to_num(apart.max(axis=1), nan=np.inf, posinf=np.inf))  # what is no number is no solution
-
-
-def _missing(problems: Problems, found: Tilted, by_logarithm: NDArray[np.bool_]
-             ) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """What sums lack, to first order that of their logarithms where these are asked for, and where this is so."""
-    is_positive = (problems.targets > 0) & (found.values > 0)
-    ratio = np.where(is_positive, problems.targets, np.nan) / np.where(is_positive, found.values, 1)
-    logarithms = np.where(problems.wanted, np.log(ratio) + (problems.log_scale - found.shift)[:, None], 0)
-    by_logarithm = by_logarithm & (np.abs(logarithms).max(axis=1) > 1)  # not where some are NaN
-    gap = _goal(problems, found) - found.values
-    return np.where(by_logarithm[:, None], found.values * logarithms, gap), by_logarithm
 
 
 def _reach(problems: Problems, step: FloatArray) -> FloatArray:

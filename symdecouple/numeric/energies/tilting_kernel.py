@@ -154,7 +154,7 @@ def _lowered(search: Search, posed: Posed, q: int, most: int, a: FloatArray, her
     power = search.power[posed.owner[q]]
     goal, step, moved, scratch, there = small[0][:m], small[1][:m], small[2][:m], small[3], small[4]
     residual, length, longest, slope, linear, steps, is_sure, is_done = math.inf, 0.0, 0.0, 0.0, 0.0, -1, True, False
-    radius, beyond, by_logarithm, since = _RADIUS, 1.0, True, 0
+    radius, beyond, since = _RADIUS, 1.0, 0
     for j in range(m):
         moved[j] = a[j]
     while True:
@@ -176,9 +176,8 @@ def _lowered(search: Search, posed: Posed, q: int, most: int, a: FloatArray, her
             is_good = fall <= _ENOUGH * min(slope, 0.0) * old
         if steps >= 0:
             radius = length * (_CHANGE if is_good else 1 / _CHANGE)
-            is_too_short = is_good and longest > _NEAR and length >= longest and not by_logarithm
+            is_too_short = is_good and longest > _NEAR and length >= longest
             beyond = _BEYOND * length / longest if is_too_short else 1.0
-            by_logarithm = by_logarithm and is_good
         steps += 1
         if is_good and not (is_last and not after < residual):
             for j in range(len(here)):
@@ -190,10 +189,8 @@ def _lowered(search: Search, posed: Posed, q: int, most: int, a: FloatArray, her
         if is_done or is_last or steps >= most:
             return residual, is_done or is_last
         _residual(here, want, target, log_scale, goal)
-        by_logarithm = by_logarithm and _by_logarithm(here, want, target, log_scale, step)
-        if not by_logarithm:
-            for j in range(m):
-                step[j] = goal[j] - here[2 + j]
+        for j in range(m):
+            step[j] = goal[j] - here[2 + j]
         _solve(here, want, step, scratch)
         longest = _reach(step, power, search)
         if not longest < math.inf:
@@ -202,9 +199,9 @@ def _lowered(search: Search, posed: Posed, q: int, most: int, a: FloatArray, her
             for j in range(m):
                 a[j] += step[j]
             return residual, True
-        safe, length = 0.0 if by_logarithm else longest, longest
+        safe = length = longest
         if longest > _NEAR:
-            safe = min(safe, math.log1p(longest))
+            safe = math.log1p(longest)
             length = max(safe, min(radius, beyond * longest))
         is_sure, factor, slope, linear = length <= safe, length / longest if longest > 0 else 1.0, 0.0, 0.0
         for j in range(m):
@@ -313,21 +310,6 @@ def _residual(sums: FloatArray, want: FloatArray, targets: FloatArray, log_scale
         if want[j] != 0:
             out = max(out, abs(sums[2 + j] - goal[j]) / size)
     return out
-
-
-def _by_logarithm(sums: FloatArray, want: FloatArray, targets: FloatArray, log_scale: float, missing: FloatArray
-                  ) -> bool:
-    """What logarithms of the sums lack, times the sums; False where they have none, or lack no more than 1."""
-    longest = 0.0
-    for j in range(len(want)):
-        value = sums[2 + j]
-        if want[j] != 0:
-            if not (targets[j] > 0 and value > 0):
-                return False
-            missing[j] = math.log(targets[j] / value) + (log_scale - sums[0])
-            longest = max(longest, abs(missing[j]))
-            missing[j] *= value
-    return longest > 1
 
 
 def _solve(sums: FloatArray, want: FloatArray, step: FloatArray, scratch: FloatArray) -> None:

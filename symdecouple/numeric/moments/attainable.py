@@ -21,13 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import Outcome
-from symdecouple.numeric.moments.growth import ALLOWED
-from symdecouple.numeric.moments.hankel import Weights, hankel_norms, steepness
+from symdecouple.numeric.moments.hankel import Weights, steepness
 from symdecouple.numeric.moments.out_of_reach import beyond_any_sample, groups_of, needed, unattainable
 from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = [
-    "beyond_end", "kurtosis_range", "orthokurtosis_range", "pulled_apart", "refused_at_once",
+    "beyond_end", "kurtosis_range", "orthokurtosis_range", "refused_at_once",
     "saturated_skewness", "skewness_interval", "skewness_range",
 ]
 
@@ -177,7 +176,8 @@ def refused_at_once(
         elif count < k and not there[i]:
             refused[int(i)] = _too_few(goal[:, i], count, float(first[i]), None if weights is not None else z.shape[1])
     if k % 2 == 0:
-        spare = hankel_norms(goal)[-1]
+        hankel = goal[np.add.outer(np.arange(k // 2 + 1), np.arange(k // 2 + 1))].T
+        spare = np.linalg.det(hankel) / np.linalg.det(hankel[:, :-1, :-1])
         for i in np.flatnonzero(~(spare > 0)):
             why = f"whatever the sample, it exceeds {goal[k, i] - spare[i]:.6g}"
             refused.setdefault(int(i), unattainable(goal[:, i], first[i], why))
@@ -203,14 +203,4 @@ def _too_few(goal: FloatArray, count: int, value: float, n_samples: int | None) 
         "two-valued" if count == 2 else "too few distinct values",
         f"{count} distinct values are a critical point of moment {k}: it stays at {value:.6g} where {goal[k]:.6g} was "
         f"asked for (standardized); at least {k} distinct values are needed, break ties if noise is acceptable{more}",
-    )
-
-
-def pulled_apart(k: int) -> Outcome:
-    """Say that rounding grew too much on the way to level k."""
-    return Outcome(
-        False,
-        "beyond float64",
-        f"moment {k} is attainable, but the sample is so crowded that its values are pulled apart by a factor above "
-        f"{ALLOWED.get():.2g}, and their rounding with them; tie the values that are meant to be equal",
     )

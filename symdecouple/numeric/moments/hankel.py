@@ -6,10 +6,8 @@ empirical measure (Theorem G):
 
     y p_j = p_(j+1) + a_j p_j + b_j p_(j-1),      b_j = D_j/D_(j-1),      D_j = <p_j, p_j>
 
-*Two ways.* The power means to 2k-2, one pass, form the Hankel matrix H = L diag(D) L'; D is the norms, a_j is
-L_(j+1,j) - L_(j,j-1), and the last row of the inverse of L is p_(k-1) for Horner. The subtraction loses
-h_(2k-2)/D_(k-1) in units of rounding; where that is too much (few values that count: near two-valued samples, say)
-Stieltjes' procedure takes a pass for every degree instead and loses far less.
+Stieltjes' procedure takes a pass for every degree, and loses few digits of crowded samples. (In the kernel of one
+ordinary row the Hankel matrix of the power means tells the same in one pass, `hankel_kernel`.)
 
 Rows are samples near mean 0 and variance 1. Arrays of coefficients have the row last. Weights, if any, are those of the
 entries, sum 1 in every row: a sample with many equal entries is moved by its distinct ones. Whatever moves a sample is
@@ -18,19 +16,17 @@ computed entry by entry, so that equal entries stay equal.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from symdecouple.numeric.moments.power_sums import power_means
+from symdecouple.numeric.moments.power_sums import power, power_means
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = [
-    "NOISE", "RESIDUAL", "SETTLED", "Basis", "Weights", "correct", "free_direction",
-    "free_direction_with_basis", "hankel_norms", "mean_of_product", "orthogonal_basis",
+    "NOISE", "RESIDUAL", "SETTLED", "Basis", "Weights", "correct", "mean_of_product", "orthogonal_basis",
     "power_means", "residuals", "settle", "steepness", "stieltjes", "taken", "weighted",
 ]
 
@@ -42,8 +38,6 @@ NOISE = 2.0**-48  # 4e-15 of Mean|z|^j: a gap from a goal that is left alone
 _CORRECTIONS = 4  # at an end; a path leaves 1e-11, of which two leave nothing
 _FAR = 1e-3  # gap beyond which Newton's method may fail
 _BLOCK = 8192  # products summed at a time: short sums round less, and powers of long rows need no memory
-_LOST = 1e-5  # D_(k-1)/h_(2k-2) below which the Hankel matrix leaves fewer than eleven digits
-_NONE: IntArray = np.empty(0, dtype=np.intp)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,54 +121,16 @@ def taken(weights: Weights, which: IntArray | slice) -> Weights:
     return None if weights is None else weights[which]
 
 
-def free_direction(y: FloatArray, k: int, weights: Weights = None) -> tuple[FloatArray, FloatArray]:
-    """p_(k-1)(y) and D_(k-1), the direction in which the k-th moment moves and the others up to k-1 stay.
-
-    D is 0 or less, or not a number, only where a row has fewer than k values that count, or rounding says so.
-    """
-    return _free(y, k, weights, 0)[:2]
-
-
-def free_direction_with_basis(y: FloatArray, k: int, weights: Weights = None) -> tuple[FloatArray, Basis]:
-    """p_(k-1)(y), and the recurrence."""
-    values, _, _, factors, poor = _free(y, k, weights, 0)
-    return values, factors.basis(len(y), poor)
-
-
 def steepness(y: FloatArray, k: int, weights: Weights = None) -> tuple[FloatArray, FloatArray, FloatArray]:
     """The derivative of p_(k-1) at y, and D_(k-1), h_(2k-2): beside each other they tell how crowded a sample is."""
-    return _free(y, k, weights, 1)[:3]
-
-
-def _free(
-    y: FloatArray, k: int, weights: Weights, order: int
-) -> tuple[FloatArray, FloatArray, FloatArray, _Factors, tuple[IntArray, Basis | None]]:
-    """p_(k-1) or its derivative, D_(k-1), h_(2k-2), and what tells the basis."""
-    means = power_means(y, 2 * k - 2, weights)
-    factors = _Factors.of(means, k)
-    coefficients, norm = factors.last_row_of_inverse(), factors.norms(len(y), k - 1)[0]
-    values = _horner([i * c for i, c in enumerate(coefficients)][1:] if order else coefficients, y)
-    poor, basis = factors.poor(), None
-    if len(poor):
-        basis, values[poor] = stieltjes(y[poor], k, taken(weights, poor))
-        norm[poor] = basis.norm[-1]
-        if order:
-            values[poor] = np.einsum("jr,jrn->rn", basis.derivatives()[-1], basis.polynomials(y[poor]))
-    return values, norm, means[-1], factors, (poor, basis)
+    basis, slope = stieltjes(y, k, weights, with_slope=True)
+    highest = power(y, k - 1)
+    return slope, basis.norm[-1], mean_of_product(highest, weighted(highest, weights))
 
 
 def orthogonal_basis(y: FloatArray, k: int, weights: Weights = None) -> tuple[Basis, FloatArray]:
     """The recurrence of p_0..p_(k-1), and the power means h_0..h_(2k-2), (2k-1, r)."""
-    means = power_means(y, 2 * k - 2, weights)
-    factors = _Factors.of(means, k)
-    poor = factors.poor()
-    better = stieltjes(y[poor], k, taken(weights, poor))[0] if len(poor) else None
-    return factors.basis(len(y), (poor, better)), means
-
-
-def hankel_norms(means: FloatArray) -> FloatArray:
-    """D_0..D_(k/2) of moments h_0..h_k, k even: all positive for a law with more values than that; (k/2 + 1, r)."""
-    return _Factors.of(means, len(means) // 2 + 1).norms(means.shape[1])
+    return stieltjes(y, k, weights)[0], power_means(y, 2 * k - 2, weights)
 
 
 def correct(z: FloatArray, goal: FloatArray, weights: Weights = None) -> FloatArray:
@@ -182,10 +138,10 @@ def correct(z: FloatArray, goal: FloatArray, weights: Weights = None) -> FloatAr
     basis, means = orthogonal_basis(z, len(goal) - 1, weights)
     gap = goal[1:] - means[1 : len(goal)]
     gap[np.abs(gap) <= NOISE * _sizes(means, len(goal) - 1)[1:]] = 0  # divided by a small norm, rounding would push
-    step, power = np.zeros_like(z), weighted(np.ones_like(z), weights)
+    step, slope = np.zeros_like(z), weighted(np.ones_like(z), weights)
     for i, p in enumerate(basis.polynomials(z)):
-        step += ((gap[i] / (i + 1) - mean_of_product(power, step)) / basis.norm[i])[:, None] * p
-        power = power * z
+        step += ((gap[i] / (i + 1) - mean_of_product(slope, step)) / basis.norm[i])[:, None] * p
+        slope = slope * z
     return z + step
 
 
@@ -225,98 +181,27 @@ def _sizes(means: FloatArray, k: int) -> FloatArray:
     return size
 
 
-class _Factors(NamedTuple):
-    """L diag(D) L' of the Hankel matrix of power means: L_ij in row i, j < i, and D_j with h_2j beside it.
-
-    Numbers are columns (r, 1), or Python's floats where there is one row: the same bits in a fifth of the time.
-    """
-
-    lower: list[list[Any]]
-    norm: list[Any]
-    highest: list[Any]
-
-    @classmethod
-    def of(cls, means: FloatArray, k: int) -> _Factors:
-        if means.shape[1] == 1:
-            with suppress(ZeroDivisionError):
-                return cls._of(means[:, 0].tolist(), k)
-        with np.errstate(all="ignore"):  # a norm of 0: too few values, and the caller looks at it
-            return cls._of(list(means[:, :, None]), k)
-
-    @classmethod
-    def _of(cls, h: list[Any], k: int) -> _Factors:
-        """Row i subtracts the products of what is left of it."""
-        lower, norm = list[list[Any]](), list[Any]()
-        for i in range(k):
-            above = list[Any]()  # L_ij D_j
-            lower.append([])
-            for j in range(i + 1):
-                entry = h[i + j]
-                for m in range(j):
-                    entry = entry - above[m] * lower[j][m]
-                above.append(entry)
-                if j < i:
-                    lower[i].append(entry / norm[j])
-            norm.append(entry)
-        return cls(lower, norm, h[: 2 * k - 1 : 2])
-
-    def norms(self, n_rows: int, first: int = 0) -> FloatArray:
-        """D_j from the first one on, (.., r)."""
-        return _stacked(self.norm[first:], n_rows)
-
-    def basis(self, n_rows: int, others: tuple[IntArray, Basis | None]) -> Basis:
-        """The recurrence; some rows are those of another one."""
-        below = [row[-1] for row in self.lower[1:]]
-        centre = [b - a for a, b in zip([0.0, *below], below, strict=False)]
-        basis, (rows, better) = Basis(_stacked([*centre, *self.norm], n_rows)), others
-        if better is not None:
-            basis.numbers[:, rows] = better.numbers
-        return basis
-
-    def poor(self) -> IntArray:
-        """Rows where the decomposition lost too much at some degree: from there on it is noise."""
-        kept: Any = True
-        for norm, highest in zip(self.norm, self.highest, strict=True):
-            kept = kept & (norm > _LOST * highest)
-        return _NONE if kept is True else np.flatnonzero(~np.ravel(kept))
-
-    def last_row_of_inverse(self) -> list[Any]:
-        """c with c L = (0, .., 0, 1): p_(k-1) = sum_i c_i y^i."""
-        last, row = len(self.lower) - 1, list[Any]([1.0])  # c_(k-1), c_(k-2), ..
-        for j in reversed(range(last)):
-            entry = self.lower[last][j]
-            for i in range(1, last - j):
-                entry = entry + row[i] * self.lower[last - i][j]
-            row.append(-entry)
-        return row[::-1]
-
-
-def _stacked(columns: Sequence[Any], n_rows: int) -> FloatArray:
-    """Columns (r, 1), or numbers of a single row, as (.., r)."""
-    return np.array(columns).reshape(len(columns), n_rows)
-
-
-def _horner(coefficients: Sequence[Any], y: FloatArray) -> FloatArray:
-    if len(coefficients) == 1:
-        return np.full_like(y, coefficients[0])
-    value: FloatArray = y * coefficients[-1] + coefficients[-2]
-    for c in coefficients[-3::-1]:
-        value *= y
-        value += c
-    return value
-
-
-def stieltjes(y: FloatArray, k: int, weights: Weights) -> tuple[Basis, FloatArray]:
-    """The recurrence, a pass for each degree, and p_(k-1)(y)."""
-    basis = Basis(np.empty((2 * k - 1, len(y))))
-    before, now = np.zeros_like(y), np.ones_like(y)
+def stieltjes(y: FloatArray, k: int, weights: Weights, with_slope: bool = False) -> tuple[Basis, FloatArray]:
+    """The recurrence, a pass for each degree, and p_(k-1)(y), or its derivative; k is 2 or more."""
+    basis, before = Basis(np.empty((2 * k - 1, len(y)))), np.ones_like(y)
+    norm, centre = basis.norm, basis.centre
+    slower: Any = 0.0
+    slope: Any = before.copy() if with_slope else None
+    norm[0], centre[0] = 1, mean_of_product(y, weighted(before, weights))
+    now, after = y - centre[0][:, None], np.empty_like(y)
     with np.errstate(all="ignore"):  # fewer than k values: the norm is 0, and the caller looks at it
-        for j in range(k):
+        for j in range(1, k):
             heavy = weighted(now, weights)
-            basis.norm[j] = mean_of_product(now, heavy)
+            norm[j] = mean_of_product(now, heavy)
             if j == k - 1:
                 break
-            basis.centre[j] = mean_of_product(now * y, heavy) / basis.norm[j]
-            ratio = basis.norm[j] / basis.norm[j - 1] if j else np.zeros(len(y))
-            before, now = now, (y - basis.centre[j][:, None]) * now - ratio[:, None] * before
-    return basis, now
+            centre[j] = mean_of_product(np.multiply(now, y, out=after), heavy) / norm[j]
+            ratio = (norm[j] / norm[j - 1])[:, None]
+            np.subtract(y, centre[j][:, None], out=after)
+            if with_slope:
+                slower, slope = slope, now + after * slope - ratio * slower
+            after *= now
+            before *= ratio
+            after -= before
+            before, now, after = now, after, before
+    return basis, slope if with_slope else now

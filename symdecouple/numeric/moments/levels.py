@@ -22,11 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput, Outcome
-from symdecouple.numeric.moments.attainable import pulled_apart
 from symdecouple.numeric.moments.bins import filled
-from symdecouple.numeric.moments.growth import ALLOWED, SURELY
 from symdecouple.numeric.moments.hankel import Weights
-from symdecouple.numeric.moments.moment_path import RTOL, Followed, follow
+from symdecouple.numeric.moments.moment_path import ALLOWED, RTOL, SURELY, Followed, follow, pulled_apart
 from symdecouple.numeric.moments.moment_path_kernel import CompiledLevels
 from symdecouple.numeric.moments.out_of_reach import by_rounding, fallen_together
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, mean_power, place_and_scale

@@ -14,7 +14,6 @@ import numpy as np
 
 from symdecouple.errors import Outcome
 from symdecouple.numeric.moments.hankel import Weights
-from symdecouple.numeric.moments.kurtosis_path import EXACT
 from symdecouple.numeric.moments.power_sums import (
     mean_power,
     place_and_scale,
@@ -22,7 +21,7 @@ from symdecouple.numeric.moments.power_sums import (
     standardized_moments,
     to_unit_range,
 )
-from symdecouple.numeric.moments.shaped import shaped_rows
+from symdecouple.numeric.moments.shaped import EXACT, shaped_rows
 from symdecouple.numeric.samples.batch import FloatArray, SampleMatrix
 
 __all__ = ["BEYOND", "MatchedRows", "distance_of", "matched_rows", "statistics_of"]

@@ -18,29 +18,33 @@ digits. Rows are counted as soon as they crowd (`out_of_reach`).
 
 *What errors do.* A path that pulls near values apart takes errors with it, by the exponential of the integral of its
 derivative by the value, along each value. Where the error of its steps would grow beyond 1e-9 it is followed again in
-smaller ones, and where rounding grows by more than 2**24, the levels below included, the row is refused.
+smaller ones, and where rounding grows by more than 2**24, the levels below included, the row is refused. For samples
+that are perturbed on purpose rounding is not what limits the answer (`growth_up_to`): the perturbation, many orders
+larger, grows alike.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from symdecouple.errors import InvalidInput, Outcome
-from symdecouple.numeric.moments.attainable import pulled_apart, refused_at_once
-from symdecouple.numeric.moments.growth import ALLOWED, MOST_GROWTH, SURELY
+from symdecouple.numeric.moments.attainable import refused_at_once
 from symdecouple.numeric.moments.hankel import (
     RESIDUAL,
     SETTLED,
+    Basis,
     Weights,
-    free_direction,
-    free_direction_with_basis,
     power_means,
     residuals,
     settle,
     steepness,
+    stieltjes,
     taken,
 )
 from symdecouple.numeric.moments.out_of_reach import comes_to, end_before, groups_of, unattainable, why_out_of_reach
@@ -49,8 +53,9 @@ from symdecouple.numeric.paths.integrate import End, Path, Step, integrate
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = [
-    "FALLING", "FINE", "GROWN", "REACH", "REDONE", "RESIDUAL", "RTOL", "SETTLED", "SHARP", "TOGETHER",
-    "Course", "Followed", "follow", "refused_beforehand",
+    "ALLOWED", "FALLING", "FINE", "GROWN", "MOST_GROWTH", "MOST_PERTURBED", "REACH", "REDONE", "RESIDUAL", "RTOL",
+    "SETTLED", "SHARP", "SURELY", "TOGETHER", "Course", "Followed", "follow", "growth_up_to", "pulled_apart",
+    "refused_beforehand",
 ]
 
 RTOL = 1e-10  # local error of a step in standard deviations, estimated large: 1e-9 in moments to order 6, and to spare
@@ -64,6 +69,12 @@ _CROWDED = 2.0**-5  # D_(k-1)/h_(2k-2) below which a row may be near its last po
 _LAST_POINT = 1e-6  # the same, below which a path that ended has ended there
 TOGETHER = 2**16  # numbers that move together: with a quarter of it, 64 entries a row take twice the time
 REACH = 1.35  # of a first step: that of steps that fit their tolerance is 1.5 to 1.8, measured on samples of many laws
+
+MOST_GROWTH = 2.0**24  # leaves about half of the digits
+MOST_PERTURBED = 2.0**44  # leaves a rounding of 1/500 of a deviation: nothing beside a perturbation that grew as much
+SURELY = 1.1  # times what is allowed: too much in steps of any length, which agree on a growth to some hundredths
+
+ALLOWED: ContextVar[float] = ContextVar("factor by which errors may grow", default=MOST_GROWTH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,15 +111,17 @@ class Course:
 
     def slope(self, z: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
         """dz/ds."""
-        moved, norm = free_direction(z, self.k, taken(self.weights, which))
-        moved *= (self.distance[which] / (self.k * norm))[:, None]
-        return moved
+        return self._slope(z, which)[0]
 
     def slope_with_basis(self, z: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
         """dz/ds, and the basis at z as notes beside it."""
-        moved, basis = free_direction_with_basis(z, self.k, taken(self.weights, which))
-        moved *= (self.distance[which] / (self.k * basis.norm[-1]))[:, None]
+        moved, basis = self._slope(z, which)
         return np.concatenate([moved, basis.numbers.T], axis=1)
+
+    def _slope(self, z: FloatArray, which: IntArray) -> tuple[FloatArray, Basis]:
+        basis, moved = stieltjes(z, self.k, taken(self.weights, which))
+        moved *= (self.distance[which] / (self.k * basis.norm[-1]))[:, None]
+        return moved, basis
 
     @classmethod
     def of(cls, rows: FloatArray, k: int, target: ArrayLike, held: ArrayLike, weights: Weights) -> Course:
@@ -263,6 +276,26 @@ def _begun(
     return course, there, refused_at_once(course.start, weights, course.goal, course.first, there)
 
 
+@contextmanager
+def growth_up_to(most: float) -> Iterator[None]:
+    """Let errors grow by so much in what is computed inside."""
+    token = ALLOWED.set(most)
+    try:
+        yield
+    finally:
+        ALLOWED.reset(token)
+
+
+def pulled_apart(k: int) -> Outcome:
+    """Say that rounding grew too much on the way to level k."""
+    return Outcome(
+        False,
+        "beyond float64",
+        f"moment {k} is attainable, but the sample is so crowded that its values are pulled apart by a factor above "
+        f"{ALLOWED.get():.2g}, and their rounding with them; tie the values that are meant to be equal",
+    )
+
+
 # --- the path ---
 
 
@@ -344,8 +377,8 @@ def _why(course: Course, path: Path, i: int) -> Outcome:
         return why
     z = path.values[i : i + 1]
     value = mean_power(z, k, weights)[0]
-    norm = free_direction(z, k, weights)[1][0] / mean_power(z, 2 * k - 2, weights)[0]
-    if norm < _LAST_POINT and path.ending[i] == End.STALLED and path.reached[i] > 0:
+    _, norm, highest = steepness(z, k, weights)
+    if norm[0] < _LAST_POINT * highest[0] and path.ending[i] == End.STALLED and path.reached[i] > 0:
         return unattainable(goal, first, comes_to(k, value))
     return Outcome(
         False,

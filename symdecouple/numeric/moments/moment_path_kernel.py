@@ -30,7 +30,6 @@ from numpy.typing import NDArray
 from symdecouple.numeric.kernels.compile import Kernels
 from symdecouple.numeric.kernels.parallel import share_rows
 from symdecouple.numeric.moments import hankel_kernel, nodes_kernel, skewness_kernel
-from symdecouple.numeric.moments.growth import ALLOWED, SURELY
 from symdecouple.numeric.moments.hankel import NOISE, RESIDUAL, SETTLED
 from symdecouple.numeric.moments.hankel_kernel import (
     BLOCK,
@@ -41,7 +40,7 @@ from symdecouple.numeric.moments.hankel_kernel import (
     means_to,
     polynomial,
 )
-from symdecouple.numeric.moments.moment_path import FALLING, FINE, GROWN, REACH, REDONE, SHARP
+from symdecouple.numeric.moments.moment_path import ALLOWED, FALLING, FINE, GROWN, REACH, REDONE, SHARP, SURELY
 from symdecouple.numeric.moments.nodes_kernel import (
     MOST_NODES,
     RESOLVED,

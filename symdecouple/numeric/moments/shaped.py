@@ -2,8 +2,17 @@ r"""Samples moved along the flows until their own statistics have given values, 
 
 A row is taken to mean 0 and variance 1, along its skew flow to the skewness (`skewness_flow`), from there along the
 free gradients of the kurtosis and of higher moments where these are wanted (`moment_path`); a row that crowds on the
-way is put between the ends of its kurtosis (`kurtosis_path`). Every motion is an increasing function of the entry: ties
-and the order of the entries stay.
+way is put between the ends of its kurtosis. Every motion is an increasing function of the entry: ties and the order of
+the entries stay.
+
+A sample whose skewness was changed much may stand so near to an end of the range of its kurtosis that its values are
+one number in float64, and the narrow path pulls them apart by 1e40. Between the samples L and H at the ends
+(`kurtosis_ends`), the skew flow of
+
+.. math:: y = (1 - \theta) L + \theta H + \epsilon\, y_0
+
+has skewness g, the ties and the order of y_0, and every kurtosis between the ends for some theta and epsilon > 0.
+Newton's steps in the span of 1, z, z^2, .. then put all statistics where they belong: no error of a path is left.
 
 What can be had is decided beforehand, by counting ties (`ties`, `kurtosis_ends`). What a row does not come to all the
 same is refused; nothing is returned whose statistics are not there.
@@ -11,27 +20,35 @@ same is refused; nothing is returned whose statistics are not there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 
 from symdecouple.errors import Outcome
-from symdecouple.numeric.moments.hankel import Weights, taken
-from symdecouple.numeric.moments.kurtosis_ends import kurtosis_ends
-from symdecouple.numeric.moments.kurtosis_path import EXACT, between_ends, settled, statistics_gap
+from symdecouple.numeric.moments.hankel import Weights, settle, taken
+from symdecouple.numeric.moments.kurtosis_ends import ThreeValued, kurtosis_ends
 from symdecouple.numeric.moments.moment_path import follow
 from symdecouple.numeric.moments.out_of_reach import refused_kurtosis
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, mean_power, standardized_entries
+from symdecouple.numeric.moments.skewness_flow import impose_skewness
 from symdecouple.numeric.moments.skewness_kernel import skewness_imposer
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
-__all__ = ["MET", "OFF_PATH", "Shaped", "shaped_rows"]
+__all__ = ["EXACT", "MET", "OFF_PATH", "Shaped", "shaped_rows"]
+
+EXACT = 1e-13  # of a statistic, beside max(1, its value): what counts as met
+_ROOM = 0.25  # epsilon to the distance from the nearer end, as a share of the range
+_TRIED, _LESS = 10, 0.25  # values of epsilon, each a quarter of the one before
+_HALVINGS = 24  # Newton's steps do the rest
 
 _THERE = 4e-15  # of Mean|z|^j: a sample is there already
 _CORNER = 1e-3  # of the range from its ends: within, what float64 cannot do is told as nearness to the boundary
 OFF_PATH = Outcome(True, "off the path", "the path crowds beyond float64: order and ties are kept, and the statistics "
                    "are met, by a sample between both ends of the range that is not on the path of the given one")
+
+Curve: TypeAlias = Callable[[FloatArray, IntArray], tuple[FloatArray, FloatArray]]
 
 MET = Outcome(True, "values met", "the statistics are met, and values that differ in the sample are one number in "
               "float64 now: the sample is crowded, or the target near an end")
@@ -112,9 +129,9 @@ class _Sorted:
     def _finish(self, made: Shaped, which: IntArray, goal: FloatArray, margin: FloatArray) -> None:
         """Put rows in order, and look whether their statistics are there, and their values still differ."""
         z, aim, share = made.values[which], goal[:, which], taken(self.share, which)
-        settled(z, aim, share)
+        _settled(z, aim, share)
         z = self._in_order(z, which)
-        made.values[which], gap = z, statistics_gap(z, aim, share)
+        made.values[which], gap = z, _statistics_gap(z, aim, share)
         met = ((np.diff(z, axis=1) == 0) & (np.diff(self.first[which], axis=1) != 0)).any(axis=1)
         for i in np.flatnonzero(~(gap <= EXACT) | met).tolist():
             row = int(which[i])
@@ -161,11 +178,11 @@ class _Sorted:
         here, aim, share = which[kept], goal[:, kept], taken(share, kept)
         margin[here] = (np.minimum(goal[4] - low, high - goal[4]) / (high - low))[kept]
         z = follow(made.values[here], 4, aim[4], held=aim[1:4], weights=share).values
-        late = np.flatnonzero(~(settled(z, aim, share) <= EXACT))
+        late = np.flatnonzero(~(_settled(z, aim, share) <= EXACT))
         if len(late):
             both = ends[0].of(kept[late]), ends[1].of(kept[late])
-            beside = between_ends(self.x[here[late]], self.first[here[late]], aim[:, late], both, taken(share, late))
-            gap = settled(beside, aim[:, late], taken(share, late))
+            beside = _between_ends(self.x[here[late]], self.first[here[late]], aim[:, late], both, taken(share, late))
+            gap = _settled(beside, aim[:, late], taken(share, late))
             z[late] = beside
             for i, apart in zip(late.tolist(), gap.tolist(), strict=True):
                 row, near = int(here[i]), margin[here[i]]
@@ -202,3 +219,69 @@ def _crowded(gap: float) -> Outcome:
     """Statistics that came so near and no nearer."""
     return Outcome(False, "beyond float64", f"the statistics come to {gap:.1e} of their targets and no nearer: the "
                    "sample crowds beyond float64; ask for less, or tie the values that are meant to be equal")
+
+
+# --- rows where no path leads, and Newton's last steps ---
+
+
+def _between_ends(
+    x: FloatArray, first: IntArray, goal: FloatArray, ends: tuple[ThreeValued, ThreeValued], share: Weights
+) -> FloatArray:
+    """Return rows in the order and with the ties of x (R, N), sorted, that have moments goal (5, R); NaN where not.
+
+    `first` (R, N) are the places where the groups of ties begin.
+    """
+    n, (low, high) = x.shape[1], ends
+    part = (goal[4] - low.kurtosis) / (high.kurtosis - low.kurtosis)
+    numbered = np.cumsum(first == np.arange(n), axis=1, dtype=np.float64)
+    apart = standardized_entries(x, share)[0] + standardized_entries(numbered, share)[0]
+    bottom, top = low.samples(n), high.samples(n)
+    epsilon = _ROOM * np.minimum(part, 1 - part)
+
+    def at(theta: FloatArray, which: IntArray) -> tuple[FloatArray, FloatArray]:
+        y = (1 - theta[:, None]) * bottom[which] + theta[:, None] * top[which] + epsilon[which, None] * apart[which]
+        z = impose_skewness(y, goal[3, which], weights=taken(share, which), with_slope=False).values
+        return z, mean_power(z, 4, taken(share, which)) - goal[4, which]
+
+    values, left = np.full_like(x, np.nan), np.arange(len(x))
+    for _ in range(_TRIED):
+        below, above = at(np.zeros(len(left)), left)[1], at(np.ones(len(left)), left)[1]
+        is_between = (below < 0) & (above > 0)
+        here = left[is_between]
+        if len(here):
+            values[here] = _at_zero(at, here)
+        left = left[~is_between]
+        if not len(left):
+            break
+        epsilon[left] *= _LESS
+    return values
+
+
+def _at_zero(at: Curve, which: IntArray) -> FloatArray:
+    """The samples near the root of a function that rises from below 0 to above in (0, 1), by halving."""
+    low, high = np.zeros(len(which)), np.ones(len(which))
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        is_below = at(middle, which)[1] < 0
+        low, high = np.where(is_below, middle, low), np.where(is_below, high, middle)
+    return at(high, which)[0]
+
+
+def _settled(z: FloatArray, goal: FloatArray, share: Weights) -> FloatArray:
+    """Correct rows in place; returns how far their statistics are from moments goal (k + 1, R)."""
+    return settle(z, goal, share, _statistics_gap, EXACT / 16)
+
+
+def _statistics_gap(z: FloatArray, goal: FloatArray, share: Weights = None) -> FloatArray:
+    """Return how far the statistics of rows are from moments 0, 0, 1, goal[3], .., (k + 1, R), over max(1, abs(goal)).
+
+    The largest of the rows' own statistics: mean, variance, and the standardized moments from the third on.
+    """
+    mean = mean_power(z, 1, share)
+    centred = z - mean[:, None]
+    spread = mean_power(centred, 2, share)
+    gap: FloatArray = np.maximum(np.abs(mean - goal[1]), np.abs(spread - goal[2]))
+    for k in range(3, len(goal)):
+        value = mean_power(centred, k, share) / spread ** (k / 2)
+        gap = np.maximum(gap, np.abs(value - goal[k]) / np.maximum(1, np.abs(goal[k])))
+    return gap

@@ -22,12 +22,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from symdecouple.numeric.paths.runge_kutta import CASH_KARP, FIFTH, NODES, STAGES, THIRD, VERNER, WEIGHTS
+from symdecouple.numeric.paths.runge_kutta import DOP853, NODES, STAGES, WEIGHTS, ZEROTH, Pair
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = [
-    "DOP853", "FIFTH", "NODES", "PAIRS", "STAGES", "THIRD", "WEIGHTS", "AfterStep", "AfterStepPullback", "End",
-    "IsOver", "Pair", "Path", "Rhs", "RhsPullback", "Step", "integrate", "pull_back",
+    "DOP853", "AfterStep", "AfterStepPullback", "End", "IsOver", "Path", "Rhs", "RhsPullback", "Step", "integrate",
+    "pull_back",
 ]
 
 # Values (r, N), positions s (r,), places of these rows in the batch (r,) -> slopes (r, N).
@@ -40,33 +40,11 @@ AfterStepPullback: TypeAlias = RhsPullback
 # The arguments of `Rhs`, after an accepted step -> which rows need not go on (r,).
 IsOver: TypeAlias = Callable[[FloatArray, FloatArray, IntArray], NDArray[np.bool_]]
 
-_ZEROTH = 2  # slopes 0, 1, 2 are kept in the order 2, 1, 0: then those that a sum needs lie side by side
-
-
-def _run(row: dict[int, float]) -> tuple[int, FloatArray]:
-    """Where the slopes of a sum begin, and the weight of each from there on."""
-    weights = {j if j > _ZEROTH else _ZEROTH - j: weight for j, weight in row.items()}
-    first = min(weights)
-    return first, np.array([weights.get(j, 0.0) for j in range(first, max(weights) + 1)])
-
-
-class Pair:
-    """Sums of slopes: of each stage after the first, of the step, and of one or two estimates of its error."""
-
-    def __init__(self, order: int, stages: Sequence[dict[int, float]], weights: dict[int, float],
-                 *errors: dict[int, float]) -> None:
-        self.order, self.n_slopes, self.nodes = order, len(stages), [sum(row.values()) for row in stages]
-        self.stages, self.step = [_run(row) for row in stages[1:]], _run(weights)
-        self.errors = [_run(row) for row in errors]
-
-
-DOP853 = Pair(8, STAGES, WEIGHTS, FIFTH, THIRD)
-PAIRS = (DOP853, Pair(6, *VERNER), Pair(5, *CASH_KARP))
 # For the way back: the weight of slope i in each later stage, and in the step.
 _BACK_SUMS = [np.trim_zeros(np.array([row.get(i, 0.0) for row in (*STAGES[i + 1 :], WEIGHTS)]), "b")
               for i in range(len(STAGES))]
 
-_IN_ORDER = [*range(_ZEROTH, -1, -1), *range(_ZEROTH + 1, len(STAGES))]
+_IN_ORDER = [*range(ZEROTH, -1, -1), *range(ZEROTH + 1, len(STAGES))]
 
 _CHUNK = 2**14  # numbers that move together: their slopes stay in the second cache
 _SAFETY, _SHRINK, _AGAIN, _GROW = 0.9, 0.2, 0.8, 8.0  # of the next step, as usual: at most _AGAIN after a failure
@@ -215,12 +193,12 @@ def _follow(
     y, s, allowed = path.values[which], path.reached[which], allowed[which]
     (steps, failed), is_new = np.zeros((2, len(which)), dtype=np.intp), np.zeros(len(which), dtype=np.bool_)
     told = np.empty((pair.n_slopes, *slope.shape))
-    slopes, told[_ZEROTH] = told[:, :, : y.shape[1]], slope
+    slopes, told[ZEROTH] = told[:, :, : y.shape[1]], slope
     while True:
         if is_new.any():
-            before = np.vecdot(slopes[_ZEROTH], slopes[_ZEROTH])
-            told[_ZEROTH, is_new] = rhs(*_some(is_new, y, s, which))
-            now = np.vecdot(slopes[_ZEROTH], slopes[_ZEROTH])
+            before = np.vecdot(slopes[ZEROTH], slopes[ZEROTH])
+            told[ZEROTH, is_new] = rhs(*_some(is_new, y, s, which))
+            now = np.vecdot(slopes[ZEROTH], slopes[ZEROTH])
             h = np.where(now > before, np.fmax(np.sqrt(before / now), 0.5) * h, h)  # errors grow with the way
         is_last = s + _LAST * h >= 1
         h = np.where(is_last, 1 - s, h)
@@ -259,9 +237,9 @@ def _follow(
             return
         left = ~gone
         y, s, h, which, allowed, steps, failed, is_new = _some(left, y, s, h, which, allowed, steps, failed, is_new)
-        kept = told[_ZEROTH, left]
+        kept = told[ZEROTH, left]
         told = np.empty((pair.n_slopes, *kept.shape))
-        slopes, told[_ZEROTH] = told[:, :, : y.shape[1]], kept
+        slopes, told[ZEROTH] = told[:, :, : y.shape[1]], kept
 
 
 def _all_slopes(rhs: Rhs, y: FloatArray, s: FloatArray, h: FloatArray, which: IntArray, told: FloatArray,

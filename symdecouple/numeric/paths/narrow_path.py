@@ -29,9 +29,9 @@ from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.features.coordinates import compiled_features
 from symdecouple.numeric.features.features import Features
 from symdecouple.numeric.kernels.parallel import each
-from symdecouple.numeric.paths.first_steps import STEP_LENGTH, Start, starts
 from symdecouple.numeric.paths.integrate import End, Step, integrate
 from symdecouple.numeric.paths.projection import Frame, direction_at, move_at
+from symdecouple.numeric.paths.runge_kutta import STEP_LENGTH, Start, starts
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 from symdecouple.numeric.samples.matrix import row_scales
 

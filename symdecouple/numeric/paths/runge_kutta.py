@@ -5,16 +5,27 @@ Differential Equations I, 2nd ed. (1993), sec. II.10, in the decimals of their c
 checked in the tests.
 
 Short steps are made with fewer slopes: order 5 with six of them (J. R. Cash, A. H. Karp, ACM Trans. Math. Software 16
-(1990), 201-222), and order 6 with eight (J. H. Verner, SIAM J. Numer. Anal. 15 (1978), 772-790).
+(1990), 201-222), and order 6 with eight (J. H. Verner, SIAM J. Numer. Anal. 15 (1978), 772-790). The step length of a
+row is how many standard deviations a step of DOP853 goes, which one level tells the next one. Errors of order p of a
+path with radius of convergence R are some (way/R)^p: a pair of order p goes rtol^(1/p - 1/8) of the step length.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-__all__ = ["CASH_KARP", "FIFTH", "NODES", "STAGES", "THIRD", "VERNER", "WEIGHTS"]
+from symdecouple.numeric.samples.batch import FloatArray, IntArray
+
+__all__ = ["CASH_KARP", "DOP853", "FIFTH", "NODES", "PAIRS", "STAGES", "STEP_LENGTH", "THIRD", "VERNER", "WEIGHTS",
+           "ZEROTH", "Pair", "Start", "starts"]
+
+STEP_LENGTH = 0.05  # where no other path tells
+_SHARE = 0.9  # of the step length, the longest first step
+ZEROTH = 2  # slopes 0, 1, 2 are kept in the order 2, 1, 0: then those that a sum needs lie side by side
 
 NODES = np.array([
     0.0, 0.05260015195876773, 0.0789002279381516, 0.1183503419072274, 0.2816496580927726, 0.3333333333333333, 0.25,
@@ -86,3 +97,56 @@ VERNER = (
                      "3501/1720 -300/43 297275/52632 -319/2322 24068/84065 0 3850/26703"))),
     _row(_SIX), _row(_SIX, _FIVE_OF_SIX),
 )
+
+
+def _run(row: dict[int, float]) -> tuple[int, FloatArray]:
+    """Where the slopes of a sum begin, and the weight of each from there on."""
+    weights = {j if j > ZEROTH else ZEROTH - j: weight for j, weight in row.items()}
+    first = min(weights)
+    return first, np.array([weights.get(j, 0.0) for j in range(first, max(weights) + 1)])
+
+
+class Pair:
+    """Sums of slopes: of each stage after the first, of the step, and of one or two estimates of its error."""
+
+    def __init__(self, order: int, stages: Sequence[dict[int, float]], weights: dict[int, float],
+                 *errors: dict[int, float]) -> None:
+        self.order, self.n_slopes, self.nodes = order, len(stages), [sum(row.values()) for row in stages]
+        self.stages, self.step = [_run(row) for row in stages[1:]], _run(weights)
+        self.errors = [_run(row) for row in errors]
+
+
+DOP853 = Pair(8, STAGES, WEIGHTS, FIFTH, THIRD)
+PAIRS = (DOP853, Pair(6, *VERNER), Pair(5, *CASH_KARP))
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Rows that one pair brings on; where known, their first steps, and the standard deviations they have to go."""
+
+    going: IntArray
+    pair: Pair = DOP853
+    steps: FloatArray | None = None
+    way: FloatArray | None = None
+
+    def learned(self, step_length: FloatArray, next_step: FloatArray, rtol: float) -> FloatArray:
+        """Return that of the rows (r,) after their path; what short steps tell of longer ones is believed by half.
+
+        `next_step` is that of `Path`.
+        """
+        if self.way is None:
+            return step_length
+        suits = next_step * self.way / _reach(self.pair, rtol)
+        grown = np.where(np.isfinite(suits), np.minimum(np.sqrt(step_length * suits), 2 * step_length), step_length)
+        return np.minimum(suits, grown)
+
+
+def starts(going: IntArray, way: FloatArray, step_length: FloatArray, rtol: float) -> list[Start]:
+    """Return the starts of rows by their way and step length, (r,), each row in one of them."""
+    steps = np.array([np.maximum(np.ceil(way / (_SHARE * _reach(pair, rtol) * step_length)), 1) for pair in PAIRS])
+    best = (steps * np.array([[pair.n_slopes] for pair in PAIRS])).argmin(axis=0)
+    return [Start(going[best == p], PAIRS[p], 1 / steps[p, best == p], way[best == p]) for p in np.unique(best)]
+
+
+def _reach(pair: Pair, rtol: float) -> float:
+    return float(rtol ** (1 / pair.order - 1 / DOP853.order))

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from symdecouple.numeric.energies.cone import energy_range
 from symdecouple.numeric.energies.eigenvalues import Columns
-from symdecouple.numeric.energies.energy_range import energy_range
 
 
 def primal(rows: np.ndarray, held: np.ndarray) -> list[float]:

@@ -91,3 +91,25 @@ def test_far_units_end_where_rounding_ends_them(monkeypatch: pytest.MonkeyPatch,
         wanted = [float(p[k] * w[k] * mpmath.exp(low * w[k]) / goal) for k in range(40)]
         reached = [float(p[k] * w[k] * mpmath.exp(mpmath.mpf(found.parameters[0, 0]) * w[k]) / goal) for k in range(40)]
     assert np.abs(np.array(reached) - wanted).max() < 1e-10
+
+
+def wide_apart(seed: int) -> Problems:
+    """Four features and twelve frequencies, whose weights and factors span many orders of magnitude."""
+    rng = np.random.default_rng(seed)
+    bank = rng.random((4, 12)) ** 4
+    shares = np.exp(10 * rng.normal(size=12))
+    shares /= shares.sum()
+    targets = bank @ (shares * np.exp(10 * rng.normal(size=4) @ bank))
+    largest = float(targets.max())
+    return problems(bank, shares[None], targets / largest, np.log(largest))
+
+
+WIDE = [104, 557, 733, 1342]  # of 1500, those on which a search by logarithms of sums goes to and fro for ever
+
+
+@pytest.mark.parametrize("seed", WIDE)
+def test_weights_that_are_far_apart_are_found_soon(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    looked_at = list[int]()
+    monkeypatch.setattr(tilting, "sums", lambda *given: looked_at.append(1) or sums(*given))
+    found = tilt(wide_apart(seed), 400)
+    assert found.converged[0] and found.residual[0] < 1e-13 and len(looked_at) < 100

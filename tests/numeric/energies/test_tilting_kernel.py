@@ -16,7 +16,7 @@ from symdecouple.numeric.energies.normalization import Energies
 from symdecouple.numeric.energies.tilting import tilt
 from symdecouple.numeric.kernels import compile as jit
 from tests.numeric.energies.energy_banks import kernels, responses
-from tests.numeric.energies.test_tilting import FAR, far_apart
+from tests.numeric.energies.test_tilting import FAR, WIDE, far_apart, wide_apart
 
 needs_numba = pytest.mark.skipif(not jit.is_available(), reason="numba is not installed")
 SIGNAL = [np.array([1.0, 1, 1]), np.array([1.0, 0, -1]), np.array([1.0, -2, 1])]
@@ -166,3 +166,11 @@ def test_far_units_end_where_rounding_ends_them(way: str) -> None:
         goal = bank @ shares
         reached = [shares * bank * np.exp(each.parameters[0, 0] * bank - log_scale) / goal for each in (found, wanted)]
         np.testing.assert_allclose(*reached, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", WIDE)
+def test_weights_that_are_far_apart_are_found_soon(way: str, seed: int) -> None:
+    found, wanted = tilting_kernel.tilt_levels(wide_apart(seed), 100), tilt(wide_apart(seed), 100)
+    assert found.converged[0] and found.residual[0] < 1e-13
+    sums = [each.values * np.exp(each.shift) for each in (found, wanted)]
+    np.testing.assert_allclose(*sums, rtol=1e-11)

@@ -6,7 +6,7 @@ import pytest
 from sympy import Add, Expr, Integer, S, Symbol, cos, count_ops, exp, log, sin, sqrt, symbols, tanh
 
 from symdecouple import Feature, kurtosis
-from symdecouple.numeric.features.directional import tangents
+from symdecouple.numeric.features.coordinates import tangents
 
 X, Y, U, V = symbols("x y u v", real=True)
 SHARED = exp(X * Y) + sqrt(X**2 + 3)
