@@ -182,12 +182,15 @@ def _sizes(means: FloatArray, k: int) -> FloatArray:
 
 
 def stieltjes(y: FloatArray, k: int, weights: Weights, with_slope: bool = False) -> tuple[Basis, FloatArray]:
-    """The recurrence, a pass for each degree, and p_(k-1)(y), or its derivative; k is 2 or more."""
+    """The recurrence, a pass for each degree, and p_(k-1)(y), or its derivative for k from 2 on."""
     basis, before = Basis(np.empty((2 * k - 1, len(y)))), np.ones_like(y)
     norm, centre = basis.norm, basis.centre
     slower: Any = 0.0
     slope: Any = before.copy() if with_slope else None
-    norm[0], centre[0] = 1, mean_of_product(y, weighted(before, weights))
+    norm[0] = 1
+    if k == 1:
+        return basis, before
+    centre[0] = mean_of_product(y, weighted(before, weights))
     now, after = y - centre[0][:, None], np.empty_like(y)
     with np.errstate(all="ignore"):  # fewer than k values: the norm is 0, and the caller looks at it
         for j in range(1, k):
