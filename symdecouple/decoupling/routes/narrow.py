@@ -28,6 +28,7 @@ from symdecouple.numeric.paths.narrow_path import NarrowPath
 from symdecouple.numeric.precision.certain_refusals import certainly_refused, judged_by_ties
 from symdecouple.numeric.precision.path import PreciseImposed, follow_mp
 from symdecouple.numeric.precision.path_adjoint import pullback_mp
+from symdecouple.numeric.samples.matrix import taken
 
 __all__ = ["NarrowRoute"]
 
@@ -66,7 +67,7 @@ class NarrowRoute(Route):
             return at
         goals = [t[which] if np.ndim(t) else t for t in targets[:k]]
         step_length = None if at.step_length is None else at.step_length[which]
-        found = self.follow(at.values[which], k, goals, keep, is_fine, step_length)
+        found = self.follow(taken(at.values, which), k, goals, keep, is_fine, step_length)
         refusals = {**at.refusals, **{int(which[r]): self._judged(at.values[which[r]], k, [
             t[r] if np.ndim(t) else t for t in goals], seen) for r, seen in found.refusals.items()}}
         stopped: dict[int, Outcome] = {}
@@ -81,7 +82,7 @@ class NarrowRoute(Route):
         known = None if at.known is None else at.known.copy()
         if known is not None and found.known is not None:
             known[0, which], known[1, which] = found.known[0], known[1, which] + found.known[1]
-        return AtLevel(placed(found.values, which, at.values), refusals, known, back, at, stopped,
+        return AtLevel(placed(found.values, which, at.values), refusals, known, back, at if keep else None, stopped,
                        None if found.step_length is None else placed(found.step_length, which, np.ones(len(at.values))))
 
     def follow(self, rows: Array, k: int, targets: Sequence[Any], keep: bool = False, is_fine: bool = False,
