@@ -82,8 +82,9 @@ class NarrowRoute(Route):
         known = None if at.known is None else at.known.copy()
         if known is not None and found.known is not None:
             known[0, which], known[1, which] = found.known[0], known[1, which] + found.known[1]
-        return AtLevel(placed(found.values, which, at.values), refusals, known, back, at if keep else None, stopped,
-                       None if found.step_length is None else placed(found.step_length, which, np.ones(len(at.values))))
+        steps = None if found.step_length is None else placed(found.step_length, which, np.ones(len(at.values)))
+        return AtLevel(placed(found.values, which, at.values), refusals, known, *((back, at) if keep else (None, None)),
+                       stopped, steps)
 
     def follow(self, rows: Array, k: int, targets: Sequence[Any], keep: bool = False, is_fine: bool = False,
                step_length: Array | None = None) -> AtLevel:
