@@ -32,6 +32,7 @@ from symdecouple.numeric.moments.power_sums import (
     standardized_entries,
 )
 from symdecouple.numeric.samples.batch import FloatArray, SampleMatrix
+from symdecouple.numeric.samples.matrix import taken
 
 __all__ = ["Gradients", "down_to_three", "project", "pullback", "standardized_gradients", "unresolved"]
 
@@ -121,7 +122,8 @@ def _fill(
         todo = np.array([i for i in todo.tolist() if i in refusals or not _fill_long(
             rows[i], order, goal, values[i], slopes[i])], dtype=np.intp)
     if len(todo):
-        ladder, refused, found = _above_three(rows[todo], order, goal, None if share is None else share[todo])
+        some, found = None if share is None else taken(share, todo), taken(slopes, todo)[:, 3:].swapaxes(0, 1)
+        ladder, refused = _above_three(taken(rows, todo), order, goal, some, found)
         values[todo, 3:], slopes[todo, 3:] = ladder.moments[4:].T, found.swapaxes(0, 1)
         refusals = {int(todo[i]): outcome for i, outcome in refused.items()}
     return refusals
@@ -132,7 +134,8 @@ def _fill_long(row: FloatArray, order: int, goal: Sequence[float], values: Float
     few = LongRow.of(row, goal[3], is_falling=bool(values[2] < 0))
     if few is None:
         return False
-    ladder, refused, found = _above_three(few.values, order, goal, few.share)
+    found = np.empty((order - 3, *few.values.shape))
+    ladder, refused = _above_three(few.values, order, goal, few.share, found)
     if not refused:
         values[3:] = ladder.moments[4:, 0]
         few.at_entries(np.ldexp(found[:, 0], -few.frame.exponent), row, slopes[3:])
@@ -140,28 +143,28 @@ def _fill_long(row: FloatArray, order: int, goal: Sequence[float], values: Float
 
 
 def _above_three(
-    rows: FloatArray, order: int, goal: Sequence[float], share: Weights
-) -> tuple[Ladder, dict[int, Outcome], FloatArray]:
-    """Samples at their levels, the refusals, and derivatives of orders 4..order, (order - 3, R, N)."""
+    rows: FloatArray, order: int, goal: Sequence[float], share: Weights, found: FloatArray
+) -> tuple[Ladder, dict[int, Outcome]]:
+    """Samples at their levels, and the refusals; derivatives of orders 4..order are written, (order - 3, R, N)."""
     ladder = climb(rows, order, goal, weights=share, store=True, with_slope=True)
-    found = down_to_three(ladder, share)
+    down_to_three(ladder, found, share)
     assert ladder.skew is not None
     found *= ladder.skew.slope
     lost = unresolved(rows, ladder.skew.values, share)
     found[:, list(lost)] = np.nan
     two = [i for i, outcome in lost.items() if outcome is _CRITICAL and i not in ladder.skew.refusals]
     found[0, two] = 0  # the least value that order 4 has beside this skewness
-    return ladder, {i: o for i, o in lost.items() if order > 4 or o is not _CRITICAL} | ladder.refusals, found
+    return ladder, {i: o for i, o in lost.items() if order > 4 or o is not _CRITICAL} | ladder.refusals
 
 
-def down_to_three(ladder: Ladder, share: Weights, psi: FloatArray | None = None) -> FloatArray:
-    """Derivatives of orders 4..order at level 3, (order - 3, R, N), without their part along moments 1..3.
+def down_to_three(ladder: Ladder, found: FloatArray, share: Weights, psi: FloatArray | None = None) -> None:
+    """Write derivatives of orders 4..order at level 3, (order - 3, R, N), without their part along moments 1..3.
 
     Influence functions, up to constants, are written to `psi` of this shape.
     """
     assert ladder.skew is not None
     z = ladder.skew.values
-    found = np.full((len(ladder.moments) - 4, *z.shape), np.nan)
+    found[1:] = np.nan
     np.multiply(z, z, out=found[0])
     found[0] *= z
     if psi is not None:
@@ -178,9 +181,9 @@ def down_to_three(ladder: Ladder, share: Weights, psi: FloatArray | None = None)
             if psi is not None:
                 psi[k - 3 :, which] = above
     if psi is None:
-        return project(z, found, 3, share, out=found)
-    found, psi[:] = project_influence(z, found, psi, 3, share)
-    return found
+        project(z, found, 3, share, out=found)
+    else:
+        found[:], psi[:] = project_influence(z, found, psi, 3, share)
 
 
 def unresolved(rows: FloatArray, z: FloatArray, share: Weights = None) -> dict[int, Outcome]:

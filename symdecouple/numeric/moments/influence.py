@@ -135,6 +135,6 @@ def _at_level_three(ladder: Ladder, weights: Weights) -> FloatArray:
     """Influence functions (order - 3, R, N) of moments 4..order at samples of level 3."""
     assert ladder.skew is not None
     psi = np.full((len(ladder.moments) - 4, *ladder.skew.values.shape), np.nan)
-    down_to_three(ladder, weights, psi)
+    down_to_three(ladder, np.empty_like(psi), weights, psi)
     psi -= (psi.mean(axis=-1) if weights is None else np.vecdot(psi, weights))[..., None]
     return psi
