@@ -118,9 +118,9 @@ def _fill(
     del z
     refusals = {int(i): ZERO_VARIANCE for i in np.flatnonzero(np.isnan(left))}
     todo = np.arange(len(rows) if order > 3 else 0)
-    if share is None and order > 4 and rows.shape[1] >= FROM_ENTRIES:  # order 4 has no path, and is faster by entries
+    if order > 4 and rows.shape[1] >= FROM_ENTRIES:  # order 4 has no path, and is faster by entries
         todo = np.array([i for i in todo.tolist() if i in refusals or not _fill_long(
-            rows[i], order, goal, values[i], slopes[i])], dtype=np.intp)
+            rows[i], order, goal, None if share is None else share[i], values[i], slopes[i])], dtype=np.intp)
     if len(todo):
         some, found = None if share is None else taken(share, todo), taken(slopes, todo)[:, 3:].swapaxes(0, 1)
         ladder, refused = _above_three(taken(rows, todo), order, goal, some, found)
@@ -129,9 +129,11 @@ def _fill(
     return refusals
 
 
-def _fill_long(row: FloatArray, order: int, goal: Sequence[float], values: FloatArray, slopes: FloatArray) -> bool:
+def _fill_long(
+    row: FloatArray, order: int, goal: Sequence[float], share: Weights, values: FloatArray, slopes: FloatArray
+) -> bool:
     """The same from order 4 on for one long row, by its bins; False where the entries are to tell."""
-    few = LongRow.of(row, goal[3], is_falling=bool(values[2] < 0))
+    few = LongRow.of(row, goal[3], share, is_falling=bool(values[2] < 0))
     if few is None:
         return False
     found = np.empty((order - 3, *few.values.shape))

@@ -109,9 +109,9 @@ def decoupled_influences(rows: NDArray[Any], order: int, goal: Sequence[float], 
     psi = np.concatenate([found.psi, np.full((n_rows, order - 3, n), np.nan)], axis=1)
     refusals, left = dict(found.refusals), [i for i in range(n_rows) if i not in found.refusals]
     with np.errstate(all="ignore"):  # rows without a level are NaN from there on
-        if weights is None and n >= FROM_ENTRIES:
-            left = [i for i in left if not _fill_long(
-                np.asarray(rows[i], dtype=np.float64), order, goal, values[i], psi[i])]
+        if n >= FROM_ENTRIES:
+            left = [i for i in left if not _fill_long(np.asarray(rows[i], dtype=np.float64), order, goal,
+                                                      None if weights is None else weights[i], values[i], psi[i])]
         step = max(1, TOGETHER // n)
         for which in (np.array(left[i : i + step]) for i in range(0, len(left), step)):
             share = None if weights is None else weights[which] / weights[which].sum(axis=1)[:, None]
@@ -121,9 +121,11 @@ def decoupled_influences(rows: NDArray[Any], order: int, goal: Sequence[float], 
     return Influences(values, psi, refusals)
 
 
-def _fill_long(row: FloatArray, order: int, goal: Sequence[float], values: FloatArray, psi: FloatArray) -> bool:
+def _fill_long(
+    row: FloatArray, order: int, goal: Sequence[float], share: Weights, values: FloatArray, psi: FloatArray
+) -> bool:
     """Orders from 4 on of one long row, by its bins; False where the entries are to tell."""
-    few = LongRow.of(row, goal[3], is_falling=bool(values[2] < 0))
+    few = LongRow.of(row, goal[3], share, is_falling=bool(values[2] < 0))
     if few is None or (ladder := climb(few.values, order, goal, weights=few.share, store=True)).refusals:
         return False
     values[3:] = ladder.moments[4:, 0]

@@ -218,7 +218,7 @@ def standardized_rows(
     if is_rounded:
         counted = unreachable_as_given(matrix, goal[3])
         refusals, which = {**refusals, **counted}, np.setdiff1d(which, list(counted))
-    if order > 4 and matrix.weights is None and matrix.values.shape[1] >= _BINNED[compiled]:
+    if order > 4 and matrix.values.shape[1] >= _BINNED[compiled and matrix.weights is None]:
         which = np.array([i for i in which.tolist() if not _fill_binned(matrix, i, order, goal, values, refusals)],
                          dtype=np.intp)
     if len(which):
@@ -244,7 +244,8 @@ def _fill_binned(
     They do where a level is missing: counts of ties, and by how much a reference is missed. That errors grow too much
     is told by the bins.
     """
-    bins = filled(matrix.values[i], matrix.low[i], matrix.high[i], is_falling=bool(values[i, 2] < 0))
+    bins = filled(matrix.values[i], matrix.low[i], matrix.high[i],
+                  None if matrix.weights is None else matrix.weights[i], is_falling=bool(values[i, 2] < 0))
     if not bins.resolves(goal[3]):
         return False
     few = bins.matrix()

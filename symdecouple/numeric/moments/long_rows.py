@@ -47,10 +47,11 @@ class LongRow(NamedTuple):
     used: IntArray
 
     @classmethod
-    def of(cls, row: FloatArray, target: float, *, is_falling: bool) -> LongRow | None:
-        """Of a row (N,), finite, with two values at least; None where it has few, or the bins lose the way to the
-        skewness `target`."""
-        bins = filled(row, float(row.min()), float(row.max()), is_falling=is_falling)
+    def of(cls, row: FloatArray, target: float, weights: FloatArray | None = None, *, is_falling: bool
+           ) -> LongRow | None:
+        """Of a row (N,), finite, with two values at least, all of weight; None where it has few, or the bins lose the
+        way to the skewness `target`."""
+        bins = filled(row, float(row.min()), float(row.max()), weights, is_falling=is_falling)
         matrix, used = bins.matrix(), bins.used()
         if matrix.weights is None or matrix.values.shape[1] < _FEW or not bins.resolves(target):
             return None
