@@ -99,8 +99,8 @@ def _fill(
     rows: FloatArray, order: int, goal: Sequence[float], share: Weights, values: FloatArray, slopes: FloatArray
 ) -> dict[int, Outcome]:
     """Standardized moments and derivatives of a few rows, in place; the refusals."""
-    matrix = SampleMatrix.of(rows) if share is None else SampleMatrix.weighted(rows, share)
-    values[:, :3] = np.stack(place_and_scale(matrix), axis=1)[:, :order]
+    values[:, :3] = np.stack(place_and_scale(SampleMatrix.of(rows) if share is None else SampleMatrix.weighted(
+        rows, share)), axis=1)[:, :order]
     slopes[:, 0] = 1
     if order > 1:
         centred, exponent = centred_rows(rows, share)
@@ -124,7 +124,9 @@ def _fill(
     if len(todo):
         some, found = None if share is None else taken(share, todo), taken(slopes, todo)[:, 3:].swapaxes(0, 1)
         ladder, refused = _above_three(taken(rows, todo), order, goal, some, found)
-        values[todo, 3:], slopes[todo, 3:] = ladder.moments[4:].T, found.swapaxes(0, 1)
+        values[todo, 3:] = ladder.moments[4:].T
+        if not np.may_share_memory(found, slopes):
+            slopes[todo, 3:] = found.swapaxes(0, 1)
         refusals = {int(todo[i]): outcome for i, outcome in refused.items()}
     return refusals
 

@@ -200,7 +200,7 @@ def _move(matrix: SampleMatrix, rows: IntArray, roots: Roots, lift: IntArray, tu
     is_run = rows[-1] - rows[0] + 1 == len(rows)
     here = slice(int(rows[0]), int(rows[-1]) + 1) if is_run else rows
     values, slope = answer.values[here], answer.slope[here]  # of a run, the very entries of the answer
-    distance = _Bundle.of(matrix, here, roots, lift, turned).carried(values, slope)
+    distance = _Bundle.of(matrix, here, roots, lift, turned, values).carried(values, slope)
     if not is_run:
         answer.values[here], answer.slope[here] = values, slope
     answer.residual[rows] = np.abs(distance) / (1 + np.abs(turned.target[rows]))
@@ -223,13 +223,17 @@ class _Bundle:
     weights: FloatArray | None
 
     @classmethod
-    def of(cls, matrix: SampleMatrix, rows: Any, roots: Roots, lift: IntArray, turned: Turned) -> _Bundle:
-        """The rows named, for their roots."""
+    def of(cls, matrix: SampleMatrix, rows: Any, roots: Roots, lift: IntArray, turned: Turned, spare: FloatArray
+           ) -> _Bundle:
+        """The rows named, for their roots; what is in `spare`, of their shape, is lost."""
         scale, offset, target = (each[rows] for each in turned)
         x = np.asarray(matrix.values[rows], dtype=np.float64)
         weights = None if matrix.weights is None else matrix.weights[rows]
         half = x.shape[1] // 2
-        entry = scale * (np.partition(x, half, axis=1)[:, half] if weights is None else roots.near[rows])
+        if weights is None:
+            spare[:] = x
+            spare.partition(half, axis=1)
+        entry = scale * (spare[:, half] if weights is None else roots.near[rows])
         return cls(x, scale[:, None], offset[:, None], entry[:, None], roots.pole[rows, None],
                    lift[rows] + roots.lift[rows], target, weights)
 
