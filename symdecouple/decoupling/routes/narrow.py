@@ -20,7 +20,7 @@ from symdecouple.numeric.features.bank import BankFeatures, Line
 from symdecouple.numeric.features.expressions import Array
 from symdecouple.numeric.kernels.parallel import cores
 from symdecouple.numeric.moments import gradients as moment_adjoint, moment_path
-from symdecouple.numeric.moments.long_rows import FROM_ENTRIES, follow_long
+from symdecouple.numeric.moments.long_rows import follow_long
 from symdecouple.numeric.moments.ties import is_flat_at_two
 from symdecouple.numeric.paths import narrow_path_adjoint as adjoint
 from symdecouple.numeric.paths.black_box_rows import BlackBoxPath
@@ -139,7 +139,7 @@ class NarrowRoute(Route):
         held = np.array([np.zeros(len(rows)), np.ones(len(rows)), *point[2 : k - 1]])
         standard = rows - mean
         standard /= deviation
-        if not keep and k > 3 and rows.shape[1] >= FROM_ENTRIES:
+        if not keep and k > 3:
             refusals = follow_long(standard, k, point[k - 1], held, rtol)
             standard *= deviation
             standard += mean

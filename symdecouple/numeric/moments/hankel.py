@@ -42,6 +42,7 @@ NOISE = 2.0**-48  # 4e-15 of Mean|z|^j: a gap from a goal that is left alone
 _CORRECTIONS = 4  # at an end; a path leaves 1e-11, of which two leave nothing
 _FAR = 1e-3  # gap beyond which Newton's method may fail
 _BLOCK = 8192  # products summed at a time: short sums round less, and powers of long rows need no memory
+_PART = 2**16  # entries of a row whose polynomials are kept beside it; of longer ones, parts are made again for each
 _LOST = 1e-5  # D_(k-1)/h_(2k-2) below which the Hankel matrix leaves fewer than eleven digits
 _NONE: IntArray = np.empty(0, dtype=np.intp)
 
@@ -183,10 +184,15 @@ def correct(z: FloatArray, goal: FloatArray, weights: Weights = None) -> FloatAr
     gap = goal[1:] - means[1 : len(goal)]
     gap[np.abs(gap) <= NOISE * _sizes(means, len(goal) - 1)[1:]] = 0  # divided by a small norm, rounding would push
     step, power = np.zeros_like(z), weighted(np.ones_like(z), weights)
-    for i, p in enumerate(basis.polynomials(z)):
-        step += ((gap[i] / (i + 1) - mean_of_product(power, step)) / basis.norm[i])[:, None] * p
-        power = power * z
-    return z + step
+    parts = [slice(i, i + _PART) for i in range(0, z.shape[1], _PART)]
+    known = basis.polynomials(z) if len(parts) == 1 else None
+    for i in range(len(gap)):
+        share = ((gap[i] / (i + 1) - mean_of_product(power, step)) / basis.norm[i])[:, None]
+        for part in parts:
+            step[:, part] += share * (basis.polynomials(z[:, part]) if known is None else known)[i]
+        power *= z
+    step += z
+    return step
 
 
 def settle(
@@ -201,7 +207,7 @@ def settle(
         if not len(left):
             break
         aim, share = goal[:, left], taken(weights, left)
-        moved = correct(z[left], aim, share)
+        moved = correct(z if len(left) == len(z) else z[left], aim, share)
         after = gap_of(moved, aim, share)
         better = after < gap[left]
         left = left[better]

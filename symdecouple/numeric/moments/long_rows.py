@@ -83,14 +83,21 @@ class LongRow(NamedTuple):
             out[:, i : i + BLOCK] = value
 
 
-def follow_long(rows: FloatArray, k: int, targets: FloatArray, held: FloatArray, rtol: float) -> dict[int, Outcome]:
-    """Move standardized rows as `moment_path.follow`, in place, by their bins; return which are refused.
+def follow_long(rows: FloatArray, k: int, targets: FloatArray, held: FloatArray, rtol: float = moment_path.RTOL,
+                weights: FloatArray | None = None) -> dict[int, Outcome]:
+    """Move standardized rows as `moment_path.follow`, in place, k at least 4, long ones by their bins; return which are
+    refused.
 
     Where bins do not tell a row, or refuse it, its entries do.
     """
+    if rows.shape[1] < FROM_ENTRIES:
+        together = moment_path.follow(rows, k, targets, held=held, rtol=rtol, weights=weights)
+        rows[:] = together.values
+        return dict(together.refusals)
     refusals = dict[int, Outcome]()
     for r, row in enumerate(rows):
-        holds, few = held[:, [r]], LongRow.of(row, held[2, r], is_falling=bool(held[2, r] < 0))
+        holds, share = held[:, [r]], None if weights is None else weights[[r]]
+        few = LongRow.of(row, held[2, r], None if share is None else share[0], is_falling=bool(held[2, r] < 0))
         if few is not None:
             frame = few.frame
             numbers = np.ldexp(few.values, frame.exponent) + float(frame.high if frame.is_falling else frame.low)
@@ -99,7 +106,7 @@ def follow_long(rows: FloatArray, k: int, targets: FloatArray, held: FloatArray,
                 if not np.array_equal(found.values, numbers):  # else it is there already
                     few.at_entries(found.values, row, row[None])
                 continue
-        found = moment_path.follow(row[None], k, targets[[r]], held=holds, rtol=rtol)
+        found = moment_path.follow(row[None], k, targets[[r]], held=holds, rtol=rtol, weights=share)
         row[:] = found.values[0]
         if found.refusals:
             refusals[r] = found.refusals[0]

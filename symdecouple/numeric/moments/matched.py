@@ -114,7 +114,9 @@ def distance_of(shift: FloatArray, unit: FloatArray, z: FloatArray, unit_before:
     """Return the root mean square of shift + unit z - unit_before before, without overflow."""
     largest = np.maximum(np.maximum(np.abs(shift), unit), unit_before)
     largest = np.where(largest > 0, largest, 1.0)
-    change = (unit / largest)[:, None] * z - (unit_before / largest)[:, None] * before + (shift / largest)[:, None]
+    change = (unit / largest)[:, None] * z
+    change -= (unit_before / largest)[:, None] * before
+    change += (shift / largest)[:, None]
     distance: FloatArray = largest * np.sqrt(mean_power(change, 2, weights))
     return distance
 

@@ -20,7 +20,7 @@ from symdecouple.errors import Outcome
 from symdecouple.numeric.moments.hankel import Weights, taken
 from symdecouple.numeric.moments.kurtosis_ends import kurtosis_ends
 from symdecouple.numeric.moments.kurtosis_path import EXACT, between_ends, settled, statistics_gap
-from symdecouple.numeric.moments.moment_path import follow
+from symdecouple.numeric.moments.long_rows import follow_long
 from symdecouple.numeric.moments.out_of_reach import refused_kurtosis
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, mean_power, standardized_entries
 from symdecouple.numeric.moments.skewness_kernel import skewness_imposer
@@ -74,11 +74,10 @@ def shaped_rows(rows: FloatArray, wanted: Sequence[FloatArray | None], weights: 
     share = None if share is None else share / share.sum(axis=1, keepdims=True)
     with np.errstate(all="ignore"):
         done = _Sorted(x, share, _first_of_group(x)).shaped(wanted)
-    values, before = np.empty_like(x), np.empty_like(x)
-    np.put_along_axis(values, order, done.values, axis=1)
-    np.put_along_axis(before, order, done.before, axis=1)
-    values[list(done.refusals)] = np.nan
-    return Shaped(values, before, done.refusals, done.notes)
+    np.put_along_axis(x, order, done.before, axis=1)
+    np.put_along_axis(done.before, order, done.values, axis=1)
+    done.before[list(done.refusals)] = np.nan
+    return Shaped(done.before, x, done.refusals, done.notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +141,10 @@ class _Sorted:
         if k == 4:
             self._to_kurtosis(made, which, goal[:, which], margin)
             return
-        done = follow(made.values[which], k, goal[k, which], held=goal[1:k, which], weights=taken(self.share, which))
-        made.values[which] = done.values
-        made.refusals.update((int(which[i]), outcome) for i, outcome in done.refusals.items())
+        refused = follow_long(z := made.values[which], k, goal[k, which], goal[1:k, which],
+                              weights=taken(self.share, which))
+        made.values[which] = z
+        made.refusals.update((int(which[i]), outcome) for i, outcome in refused.items())
 
     def _to_kurtosis(self, made: Shaped, which: IntArray, goal: FloatArray, margin: FloatArray) -> None:
         """Move rows of skewness goal[3] to kurtosis goal[4], where that is between the ends; note how far from these.
@@ -160,7 +160,8 @@ class _Sorted:
             return
         here, aim, share = which[kept], goal[:, kept], taken(share, kept)
         margin[here] = (np.minimum(goal[4] - low, high - goal[4]) / (high - low))[kept]
-        z = follow(made.values[here], 4, aim[4], held=aim[1:4], weights=share).values
+        z = made.values[here]
+        follow_long(z, 4, aim[4], aim[1:4], weights=share)
         late = np.flatnonzero(~(settled(z, aim, share) <= EXACT))
         if len(late):
             both = ends[0].of(kept[late]), ends[1].of(kept[late])
@@ -188,8 +189,7 @@ def _left(made: Shaped) -> IntArray:
 def _first_of_group(x: FloatArray) -> IntArray:
     place = np.broadcast_to(np.arange(x.shape[1]), x.shape).copy()
     place[:, 1:][x[:, 1:] == x[:, :-1]] = 0
-    first: IntArray = np.maximum.accumulate(place, axis=1)
-    return first
+    return np.asarray(np.maximum.accumulate(place, axis=1, out=place))
 
 
 def _near_boundary(target: float, margin: float) -> Outcome:
