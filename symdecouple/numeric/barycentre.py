@@ -150,8 +150,9 @@ def _moments(c: FloatArray, s: FloatArray, frame: FloatArray, shares: FloatArray
              ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Mean(w), Mean(w^2) and w in a frame."""
     (p, q), (u, v) = (frame[:, k, :, None].transpose(1, 0, 2) for k in (0, 1))
-    half = (p * c + q * s) + 1j * (u * c + v * s)
-    w = half / np.conj(half)
+    w = np.empty(c.shape, dtype=complex)
+    w.real, w.imag = p * c + q * s, u * c + v * s
+    w /= np.conj(w)
     return _average(w, shares), _average(w * w, shares), w
 
 
