@@ -31,14 +31,13 @@ def _log(value: Any) -> Any:
 
 def _log_ratio(values: Any, largest: Any) -> Any:
     """log(x/c), without rounding both logarithms where x is near c."""
-    largest = np.broadcast_to(largest, values.shape)
-    found = values / largest
+    found, each = values / largest, np.broadcast_to(largest, values.shape)
     small = ~(found > 1e-300)
     np.log(found, out=found)
-    found[small] = np.log(values[small]) - np.log(largest[small])
+    found[small] = np.log(values[small]) - np.log(each[small])
     distance = largest - values  # of unsigned integers, too
     near = np.abs(distance) < largest / 2
-    found[near] = np.log1p(-(distance[near] / largest[near]))
+    found[near] = np.log1p(-(distance[near] / each[near]))
     return found
 
 

@@ -25,6 +25,7 @@ from symdecouple.numeric.moments.out_of_reach import refused_kurtosis
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, mean_power, standardized_entries
 from symdecouple.numeric.moments.skewness_kernel import skewness_imposer
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
+from symdecouple.numeric.samples.matrix import taken as rows_of
 
 __all__ = ["MET", "OFF_PATH", "Shaped", "shaped_rows"]
 
@@ -110,11 +111,12 @@ class _Sorted:
 
     def _finish(self, made: Shaped, which: IntArray, goal: FloatArray, margin: FloatArray) -> None:
         """Put rows in order, and look whether their statistics are there, and their values still differ."""
-        z, aim, share = made.values[which], goal[:, which], taken(self.share, which)
+        z, aim, share = rows_of(made.values, which), goal[:, which], taken(self.share, which)
+        first = rows_of(self.first, which)
         settled(z, aim, share)
-        z = self._in_order(z, which)
+        z = np.take_along_axis(np.maximum.accumulate(z, axis=1, out=z), first, axis=1)  # what rounding did is taken back
         made.values[which], gap = z, statistics_gap(z, aim, share)
-        met = ((np.diff(z, axis=1) == 0) & (np.diff(self.first[which], axis=1) != 0)).any(axis=1)
+        met = ((z[:, 1:] == z[:, :-1]) & (first[:, 1:] != first[:, :-1])).any(axis=1)
         for i in np.flatnonzero(~(gap <= EXACT) | met).tolist():
             row = int(which[i])
             if not gap[i] <= EXACT:
@@ -127,13 +129,13 @@ class _Sorted:
     def _impose_skewness(self, made: Shaped, which: IntArray, target: FloatArray) -> None:
         """Move rows to level 3."""
         done = skewness_imposer(self.x.size)(
-            self.x[which], target[which], weights=taken(self.share, which), with_slope=False)
+            rows_of(self.x, which), target[which], weights=taken(self.share, which), with_slope=False)
         made.values[which] = done.values
         made.refusals.update((int(which[i]), outcome) for i, outcome in done.refusals.items())
 
     def _advance(self, made: Shaped, which: IntArray, goal: FloatArray, margin: FloatArray) -> None:
         """Move the last moment of the goal of rows at the level before."""
-        z, k = made.values[which], len(goal) - 1
+        z, k = rows_of(made.values, which), len(goal) - 1
         size = mean_power(np.abs(z), k, taken(self.share, which))
         away = np.abs(mean_power(z, k, taken(self.share, which)) - goal[k, which]) > _THERE * size
         if not len(which := which[away]):
@@ -149,7 +151,7 @@ class _Sorted:
     def _to_kurtosis(self, made: Shaped, which: IntArray, goal: FloatArray, margin: FloatArray) -> None:
         """Move rows of skewness goal[3] to kurtosis goal[4], where that is between the ends; note how far from these.
         """
-        first, share = self.first[which], taken(self.share, which)
+        first, share = rows_of(self.first, which), taken(self.share, which)
         is_two = ((first == 0) | (first == first[:, -1:])).all(axis=1)
         ends = kurtosis_ends(first, share, goal[3])
         low, high = (np.where(is_two, 1 + goal[3] ** 2, end.kurtosis) for end in ends)
@@ -175,11 +177,6 @@ class _Sorted:
                 else:
                     made.refusals[row] = _near_boundary(float(aim[4, i]), near) if near < _CORNER else _crowded(apart)
         made.values[here] = z
-
-    def _in_order(self, z: FloatArray, which: IntArray) -> FloatArray:
-        """The rows with ties and order as before: what rounding did to them is taken back."""
-        ordered: FloatArray = np.take_along_axis(np.maximum.accumulate(z, axis=1), self.first[which], axis=1)
-        return ordered
 
 
 def _left(made: Shaped) -> IntArray:
