@@ -26,13 +26,7 @@ from symdecouple.numeric.features.expressions import Array
 from symdecouple.numeric.moments import moment_path_kernel
 from symdecouple.numeric.moments.gradients import project, standardized_gradients
 from symdecouple.numeric.moments.levels import HIGHEST, climb, standardized_rows
-from symdecouple.numeric.moments.long_rows import FROM_ENTRIES, LongRow
-from symdecouple.numeric.moments.power_sums import (
-    ZERO_VARIANCE,
-    centred_rows,
-    place_and_scale,
-    standardized_entries,
-)
+from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, centred_rows, standardized_entries
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
 from symdecouple.numeric.moments.skewness_kernel import skewness_imposer
 from symdecouple.numeric.samples.batch import RowValues, SampleMatrix
@@ -116,24 +110,12 @@ class MomentRoute(Route):
             return at.values, at.refusals
         point = self._point(tuple(targets[:k]))
         assert point is not None
-        goal, values, refusals, left = _goal(point), np.full(rows.shape, np.nan), dict[int, Outcome](), list[int]()
-        falls = place_and_scale(SampleMatrix.weighted(rows, weights))[2] < 0
-        for r, row in enumerate(rows):
-            few = None if len(row) < FROM_ENTRIES else LongRow.of(row, goal[3], weights[r], is_falling=bool(falls[r]))
-            if few is None or (ladder := climb(few.values, k + 1, goal, weights=few.share)).refusals:
-                left.append(r)
-            else:
-                few.at_entries(ladder.levels[-1][2].values, row, values[r : r + 1])
-        if left:
-            ladder = climb(rows[left], k + 1, goal, weights=weights[left])
-            refusals = {left[r]: outcome for r, outcome in ladder.refusals.items()}
-            for j, which, followed in ladder.levels:
-                if j == k:
-                    values[np.array(left)[which]] = followed.values
-        values *= point[1]
-        values += point[0]
-        values[list(refusals)] = np.nan
-        return values, refusals
+        ladder, values = climb(rows, k + 1, _goal(point), weights=weights), np.full(rows.shape, np.nan)
+        for j, which, moved in ladder.levels:
+            if j == k:
+                values[which] = point[0] + point[1] * moved.values
+        values[list(ladder.refusals)] = np.nan
+        return values, dict(ladder.refusals)
 
     def gradients(self, rows: Array, targets: Sequence[Any], weights: Array | None = None) -> Answers | None:
         """As in `values`; rows may have weights, (R, N)."""

@@ -140,7 +140,7 @@ class NarrowRoute(Route):
         standard = rows - mean
         standard /= deviation
         if not keep and k > 3:
-            refusals = follow_long(standard, k, point[k - 1], held, rtol)
+            standard, _, refusals = follow_long(standard, k, point[k - 1], held, rtol)
             standard *= deviation
             standard += mean
             return AtLevel(standard, refusals)

@@ -22,7 +22,7 @@ from symdecouple.errors import Outcome
 from symdecouple.numeric.moments.hankel import Weights, orthogonal_basis
 from symdecouple.numeric.moments.levels import Ladder, climb
 from symdecouple.numeric.moments.long_rows import FROM_ENTRIES, LongRow
-from symdecouple.numeric.moments.moment_path import TOGETHER
+from symdecouple.numeric.moments.moment_path import TOGETHER, Followed
 from symdecouple.numeric.moments.moment_path_adjoint import project, project_influence, pullback
 from symdecouple.numeric.moments.power_sums import (
     ZERO_VARIANCE,
@@ -181,6 +181,7 @@ def down_to_three(ladder: Ladder, found: FloatArray, share: Weights, psi: FloatA
     for k, which, followed in reversed(ladder.levels):
         if len(which):
             above = None if psi is None else psi[k - 3 :, which]
+            assert isinstance(followed, Followed)
             found[k - 3 :, which] = pullback(followed, found[k - 3 :, which], above)
             if psi is not None:
                 psi[k - 3 :, which] = above

@@ -26,6 +26,7 @@ from symdecouple.numeric.moments.attainable import pulled_apart
 from symdecouple.numeric.moments.bins import filled
 from symdecouple.numeric.moments.growth import ALLOWED, SURELY
 from symdecouple.numeric.moments.hankel import Weights
+from symdecouple.numeric.moments.long_rows import Moved, follow_long
 from symdecouple.numeric.moments.moment_path import RTOL, Followed, follow
 from symdecouple.numeric.moments.moment_path_kernel import CompiledLevels
 from symdecouple.numeric.moments.out_of_reach import by_rounding, fallen_together
@@ -63,7 +64,7 @@ class Ladder:
         Standardized decoupled moments, from order 0; NaN from where a level is missing.
     skew : Skewed or None
         Level 3; its slopes where they are asked for.
-    levels : list of (k, rows, Followed)
+    levels : list of (k, rows, Followed or, without steps, Moved)
         Levels above; `rows` are places in the batch.
     grown : array (R,)
         Logarithms of how much errors grew, the level that a row is refused for it included.
@@ -74,7 +75,7 @@ class Ladder:
     moments: FloatArray
     skew: Skewed | None
     grown: FloatArray
-    levels: list[tuple[int, IntArray, Followed]] = field(default_factory=list)
+    levels: list[tuple[int, IntArray, Followed | Moved]] = field(default_factory=list)
     refusals: dict[int, Outcome] = field(default_factory=dict)
 
 
@@ -171,8 +172,9 @@ def climb(
             z = skew.values[careful]
         if k == order or not len(careful):
             continue
-        moved = follow(z, k, goal[k], held=goal[1:k], weights=share, grown=np.exp(grown[careful]), store=store,
-                       rtol=rtol)
+        errors = np.exp(grown[careful])
+        moved = follow(z, k, goal[k], held=goal[1:k], weights=share, grown=errors, store=True, rtol=rtol
+                       ) if store else follow_long(z.copy(), k, goal[k], goal[1:k], rtol, share, errors)
         ladder.levels.append((k, careful, moved))
         grown[careful] += np.log(moved.growth)
         ladder.refusals.update((int(careful[i]), fallen_together(rows[careful[i]], z[i], outcome))

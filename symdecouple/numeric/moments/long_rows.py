@@ -11,17 +11,20 @@ It earns its place by memory and by speed: nothing of the length of the sample i
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial.chebyshev import cheb2poly, chebvander
+from numpy.typing import ArrayLike
 
 from symdecouple.errors import Outcome
 from symdecouple.numeric.moments import moment_path
 from symdecouple.numeric.moments.bins import BLOCK, NODES, SIDE, BinFrame, chebyshev_points, filled, placed
+from symdecouple.numeric.moments.hankel import Weights, taken
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
-__all__ = ["FROM_ENTRIES", "LongRow", "follow_long"]
+__all__ = ["FROM_ENTRIES", "LongRow", "Moved", "follow_long"]
 
 FROM_ENTRIES = 2**12  # below, there are hardly fewer points than entries
 _POINTS = 2 * NODES
@@ -83,31 +86,41 @@ class LongRow(NamedTuple):
             out[:, i : i + BLOCK] = value
 
 
-def follow_long(rows: FloatArray, k: int, targets: FloatArray, held: FloatArray, rtol: float = moment_path.RTOL,
-                weights: FloatArray | None = None) -> dict[int, Outcome]:
-    """Move standardized rows as `moment_path.follow`, in place, k at least 4, long ones by their bins; return which are
-    refused.
+class Moved(NamedTuple):
+    """Rows at the end of their paths, as in `moment_path.Followed`."""
+
+    values: FloatArray
+    growth: FloatArray
+    refusals: dict[int, Outcome]
+
+
+def follow_long(rows: FloatArray, k: int, targets: ArrayLike, held: ArrayLike, rtol: float = moment_path.RTOL,
+                weights: Weights = None, grown: float | FloatArray = 1.0) -> Moved:
+    """Move standardized rows as `moment_path.follow`, k at least 4; long ones by their bins, where they are.
 
     Where bins do not tell a row, or refuse it, its entries do.
     """
     if rows.shape[1] < FROM_ENTRIES:
-        together = moment_path.follow(rows, k, targets, held=held, rtol=rtol, weights=weights)
-        rows[:] = together.values
-        return dict(together.refusals)
-    refusals = dict[int, Outcome]()
+        together = moment_path.follow(rows, k, targets, held=held, rtol=rtol, weights=weights, grown=grown)
+        return Moved(together.values, together.growth, together.refusals)
+    moved, goals = Moved(rows, np.ones(len(rows)), {}), np.reshape(held, (k - 1, -1))
+    targets, goals, grown = (np.broadcast_to(each, shape) for each, shape in zip(
+        (targets, goals, grown), (len(rows), (k - 1, len(rows)), len(rows)), strict=True))
     for r, row in enumerate(rows):
-        holds, share = held[:, [r]], None if weights is None else weights[[r]]
-        few = LongRow.of(row, held[2, r], None if share is None else share[0], is_falling=bool(held[2, r] < 0))
+        share, holds = taken(weights, slice(r, r + 1)), goals[:, [r]]
+        follow = partial(moment_path.follow, k=k, targets=targets[[r]], held=holds, rtol=rtol, grown=grown[[r]])
+        few = LongRow.of(row, holds[2, 0], None if share is None else share[0], is_falling=bool(holds[2, 0] < 0))
         if few is not None:
             frame = few.frame
             numbers = np.ldexp(few.values, frame.exponent) + float(frame.high if frame.is_falling else frame.low)
-            found = moment_path.follow(numbers, k, targets[[r]], held=holds, rtol=rtol, weights=few.share)
+            found = follow(numbers, weights=few.share)
             if not found.refusals:
                 if not np.array_equal(found.values, numbers):  # else it is there already
                     few.at_entries(found.values, row, row[None])
+                moved.growth[r] = found.growth[0]
                 continue
-        found = moment_path.follow(row[None], k, targets[[r]], held=holds, rtol=rtol, weights=share)
-        row[:] = found.values[0]
+        found = follow(row[None], weights=share)
+        row[:], moved.growth[r] = found.values[0], found.growth[0]
         if found.refusals:
-            refusals[r] = found.refusals[0]
-    return refusals
+            moved.refusals[r] = found.refusals[0]
+    return moved

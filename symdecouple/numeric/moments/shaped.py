@@ -143,10 +143,9 @@ class _Sorted:
         if k == 4:
             self._to_kurtosis(made, which, goal[:, which], margin)
             return
-        refused = follow_long(z := made.values[which], k, goal[k, which], goal[1:k, which],
-                              weights=taken(self.share, which))
-        made.values[which] = z
-        made.refusals.update((int(which[i]), outcome) for i, outcome in refused.items())
+        done = follow_long(made.values[which], k, goal[k, which], goal[1:k, which], weights=taken(self.share, which))
+        made.values[which] = done.values
+        made.refusals.update((int(which[i]), outcome) for i, outcome in done.refusals.items())
 
     def _to_kurtosis(self, made: Shaped, which: IntArray, goal: FloatArray, margin: FloatArray) -> None:
         """Move rows of skewness goal[3] to kurtosis goal[4], where that is between the ends; note how far from these.
@@ -162,8 +161,7 @@ class _Sorted:
             return
         here, aim, share = which[kept], goal[:, kept], taken(share, kept)
         margin[here] = (np.minimum(goal[4] - low, high - goal[4]) / (high - low))[kept]
-        z = made.values[here]
-        follow_long(z, 4, aim[4], aim[1:4], weights=share)
+        z = follow_long(made.values[here], 4, aim[4], aim[1:4], weights=share).values
         late = np.flatnonzero(~(settled(z, aim, share) <= EXACT))
         if len(late):
             both = ends[0].of(kept[late]), ends[1].of(kept[late])
