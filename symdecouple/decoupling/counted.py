@@ -116,7 +116,8 @@ def with_weights(method: Callable[..., Any], plan: Any, samples: Any, weights: A
     answer.refusals = refused
     level = choice.level(arguments[0] if arguments else options.get("level")) if name == "normalize" else 0
     lead = (route.count,) * (name == "gradients")
-    shape, out = (len(rows), *lead, rows.shape[1]), np.empty(0)
+    is_all = 0 < len(open_) == len(rows) and bool(some.present.all())  # one matrix, whose answer is all
+    out = np.full(() if is_all else (len(rows), *lead, rows.shape[1]), np.nan, dtype=given.result_type)
     target = route.coordinates.coordinates(choice.floats[:3])[2] if level > 2 or (lead and route.count > 3) else None
     with reported(options.get("progress"), name) as tell, np.errstate(all="ignore"):
         for which, matrix in some.matrices(open_):
@@ -139,16 +140,14 @@ def with_weights(method: Callable[..., Any], plan: Any, samples: Any, weights: A
             if given.result_type is np.float32:
                 values, beyond = narrowed(values, here if lead else None)
                 lacking = {**beyond, **lacking}
-            if values.shape == shape:  # all rows with all of their entries
+            if is_all:
                 out = values
             else:
-                out = out if out.size else np.full(shape, np.nan, dtype=given.result_type)
                 kept = np.nonzero(some.present[which])[1].reshape(len(which), -1)
                 out[which[:, None], ..., kept] = np.moveaxis(values, -1, 1)
             answer.refusals.update((int(which[r]), outcome) for r, outcome in lacking.items())
         if tell is not None:
             tell(len(rows), len(rows))
-    out = out if out.size else np.full(shape, np.nan, dtype=given.result_type)
     return answer.deliver(_in_place(out, given, axes), on_refusal)
 
 

@@ -296,8 +296,7 @@ def _laid_open(matrix: SampleMatrix, width: int) -> RowValues:
     found = np.full((len(matrix.low), width * (1 if matrix.weights is None else 2) + 2), np.nan)
     n = matrix.values.shape[1]
     found[:, :n] = matrix.values
-    if matrix.weights is not None:
-        found[:, width : width + n] = matrix.weights
+    found[:, width : width + n] = 1 if matrix.weights is None else matrix.weights  # without, the next line's place
     found[:, -2], found[:, -1], _ = place_and_scale(matrix)
     return RowValues(found)
 
@@ -306,8 +305,7 @@ def _lay_singles(answer: Answer, rows: NDArray[Any], present: NDArray[np.bool_])
     """A sample of one value has a mean, as one of equal values, and can be moved to another one."""
     for i in [i for i, outcome in answer.refusals.items() if outcome is SINGLE]:
         value = float(rows[i][present[i]][0])
-        answer.values[i, 0], answer.values[i, -2:] = value, (value, 0)
-        answer.values[i, present.shape[1] : -2][:1] = 1  # the weight, where there are any
+        answer.values[i, [0, present.shape[1], -2, -1]] = value, 1, value, 0  # the last ones stay
         del answer.refusals[i]
 
 
@@ -339,10 +337,8 @@ def _matched(answer: Answer, present: NDArray[np.bool_], asked: Sequence[FloatAr
             deviation[is_lost & ~np.isin(which, list(exact))] = np.nan
             wanted = [None if target is None else target[which] for target in asked]
             done = matched_rows(laid[:, :count], wanted, laid[:, -2], deviation, weights)
-            held = done.values
-            if count < n_samples:
-                held = np.full((len(which), n_samples), np.nan)
-                held[present[which]] = done.values.ravel()
+            held = done.values if count == n_samples else np.full((len(which), n_samples), np.nan)
+            held[present[which]] = done.values.ravel()
             values[which], statistics[which] = held, done.statistics
             numbers[:, which] = done.residual, done.distance, done.shape_distance
             answer.refusals.update((int(which[i]), outcome) for i, outcome in done.refusals.items())

@@ -82,9 +82,9 @@ class NarrowRoute(Route):
         known = None if at.known is None else at.known.copy()
         if known is not None and found.known is not None:
             known[0, which], known[1, which] = found.known[0], known[1, which] + found.known[1]
-        steps = None if found.step_length is None else placed(found.step_length, which, np.ones(len(at.values)))
-        return AtLevel(placed(found.values, which, at.values), refusals, known, *((back, at) if keep else (None, None)),
-                       stopped, steps)
+        return AtLevel(placed(found.values, which, at.values), refusals, known, back if keep else None,
+                       at if keep else None, stopped,
+                       None if found.step_length is None else placed(found.step_length, which, np.ones(len(at.values))))
 
     def follow(self, rows: Array, k: int, targets: Sequence[Any], keep: bool = False, is_fine: bool = False,
                step_length: Array | None = None) -> AtLevel:
@@ -139,13 +139,9 @@ class NarrowRoute(Route):
         held = np.array([np.zeros(len(rows)), np.ones(len(rows)), *point[2 : k - 1]])
         standard = rows - mean
         standard /= deviation
-        if not keep and k > 3:
-            standard, _, refusals = follow_long(standard, k, point[k - 1], held, rtol)
-            standard *= deviation
-            standard += mean
-            return AtLevel(standard, refusals)
-        found = moment_path.follow(standard, k, point[k - 1], held=held, rtol=rtol, store=keep)
-        values = deviation * found.values
+        found: Any = moment_path.follow(standard, k, point[k - 1], held=held, rtol=rtol, store=keep
+                                        ) if keep or k == 3 else follow_long(standard, k, point[k - 1], held, rtol)
+        values = np.multiply(deviation, found.values, out=None if keep else found.values)
         values += mean
         unresolved = moment_adjoint.unresolved(standard, found.values) if keep and k == 3 else {}
         lost = {r: why for r, why in unresolved.items() if r not in found.refusals and why.reason == "beyond float64"}

@@ -100,10 +100,8 @@ class Route:
     __slots__ = ()
 
     def impose(self, rows: Array, k: int, targets: Sequence[Any], keep: bool) -> AtLevel:
-        """Bring features 1..k of the rows, (R, N), to their targets, numbers or arrays (R,), by a closed form.
-
-        Without `keep` there need be no way back.
-        """
+        """Bring features 1..k of the rows, (R, N), to their targets, numbers or arrays (R,), by a closed form; with no
+        way back unless `keep`."""
         raise NotImplementedError
 
     def advance(self, at: AtLevel, k: int, targets: Sequence[Any], keep: bool, is_fine: bool) -> AtLevel:
@@ -157,8 +155,8 @@ class Levels:
             nearest = next((j for j in range(k, level, -1) if self.is_closed(j)), level)
             if nearest > level:
                 route = next(route for last, route in self.closed if nearest <= last)
-                refused, at = at.refusals, route.impose(at.values if level == start else widened(rows), nearest, targets,
-                                                        keep)
+                refused, wide = at.refusals, at.values if level == start else widened(rows)
+                at = route.impose(wide, nearest, targets, keep)
                 at.refusals.update(refused)
                 at.values[list(refused)] = np.nan
             for j in range(nearest + 1, k + 1):

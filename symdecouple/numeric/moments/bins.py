@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput
-from symdecouple.numeric.moments.hankel import stieltjes
+from symdecouple.numeric.moments.hankel import Weights, stieltjes, taken
 from symdecouple.numeric.moments.power_sums import PowerSums
 from symdecouple.numeric.moments.skewness_root import find_roots
 from symdecouple.numeric.samples.batch import FloatArray, IntArray, SampleMatrix
@@ -154,13 +154,12 @@ class Bins:
         self._sums = PowerSums.empty(2 * NODES - 1, 4 * SIDE + 1)
 
     def add(self, values: NDArray[Any], base: Fraction | int = 0, at_ends: tuple[int, int] | None = None,
-            weights: FloatArray | None = None) -> None:
+            weights: Weights = None) -> None:
         """Take in the numbers base + values, which lie between the ends, or their weights; `at_ends` says how many of
         them are there, where rounding of the values put more."""
         begin, width = self.frame.edges()
         for i in range(0, len(values), BLOCK):
-            part = values[i : i + BLOCK].astype(np.float64)
-            heavy = None if weights is None else weights[i : i + BLOCK]
+            part, heavy = values[i : i + BLOCK].astype(np.float64), taken(weights, slice(i, i + BLOCK))
             self._sums.merge(_sums_in_bins(self.frame, part, base, begin, 2 / width, heavy))
         ends = (self.frame.low, 0), (self.frame.high, 3 * SIDE)
         for (end, nearest), count in zip(ends, at_ends or (), strict=False):
@@ -214,7 +213,7 @@ class Bins:
         return np.flatnonzero(self._sums.sums[0, :-1])
 
 
-def filled(row: NDArray[Any], low: float, high: float, weights: FloatArray | None = None, *, is_falling: bool) -> Bins:
+def filled(row: NDArray[Any], low: float, high: float, weights: Weights = None, *, is_falling: bool) -> Bins:
     """The bins of a long row, whose entries may have weights."""
     step = max(1, len(row) // _LOOK)
     some = row[: step * _LOOK : step]
@@ -294,8 +293,7 @@ def placed(
 
 
 def _sums_in_bins(
-    frame: BinFrame, values: FloatArray, base: Fraction | int, begin: FloatArray, slope: FloatArray,
-    weights: FloatArray | None,
+    frame: BinFrame, values: FloatArray, base: Fraction | int, begin: FloatArray, slope: FloatArray, weights: Weights
 ) -> PowerSums:
     """Sums of Chebyshev polynomials of one block, (2n, bins)."""
     place, t, _ = placed(frame, values, base, begin, slope)

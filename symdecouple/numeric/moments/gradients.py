@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import Outcome
+from symdecouple.numeric.moments import hankel
 from symdecouple.numeric.moments.hankel import Weights, orthogonal_basis
 from symdecouple.numeric.moments.levels import Ladder, climb
 from symdecouple.numeric.moments.long_rows import FROM_ENTRIES, LongRow
@@ -99,8 +100,7 @@ def _fill(
     rows: FloatArray, order: int, goal: Sequence[float], share: Weights, values: FloatArray, slopes: FloatArray
 ) -> dict[int, Outcome]:
     """Standardized moments and derivatives of a few rows, in place; the refusals."""
-    values[:, :3] = np.stack(place_and_scale(SampleMatrix.of(rows) if share is None else SampleMatrix.weighted(
-        rows, share)), axis=1)[:, :order]
+    values[:, :3] = np.stack(place_and_scale(SampleMatrix.weighted(rows, share)), axis=1)[:, :order]
     slopes[:, 0] = 1
     if order > 1:
         centred, exponent = centred_rows(rows, share)
@@ -120,10 +120,10 @@ def _fill(
     todo = np.arange(len(rows) if order > 3 else 0)
     if order > 4 and rows.shape[1] >= FROM_ENTRIES:  # order 4 has no path, and is faster by entries
         todo = np.array([i for i in todo.tolist() if i in refusals or not _fill_long(
-            rows[i], order, goal, None if share is None else share[i], values[i], slopes[i])], dtype=np.intp)
+            rows[i], order, goal, hankel.taken(share, i), values[i], slopes[i])], dtype=np.intp)
     if len(todo):
-        some, found = None if share is None else taken(share, todo), taken(slopes, todo)[:, 3:].swapaxes(0, 1)
-        ladder, refused = _above_three(taken(rows, todo), order, goal, some, found)
+        found = taken(slopes, todo)[:, 3:].swapaxes(0, 1)
+        ladder, refused = _above_three(taken(rows, todo), order, goal, hankel.taken(share, todo), found)
         values[todo, 3:] = ladder.moments[4:].T
         if not np.may_share_memory(found, slopes):
             slopes[todo, 3:] = found.swapaxes(0, 1)
@@ -131,9 +131,8 @@ def _fill(
     return refusals
 
 
-def _fill_long(
-    row: FloatArray, order: int, goal: Sequence[float], share: Weights, values: FloatArray, slopes: FloatArray
-) -> bool:
+def _fill_long(row: FloatArray, order: int, goal: Sequence[float], share: Weights, values: FloatArray,
+               slopes: FloatArray) -> bool:
     """The same from order 4 on for one long row, by its bins; False where the entries are to tell."""
     few = LongRow.of(row, goal[3], share, is_falling=bool(values[2] < 0))
     if few is None:

@@ -123,7 +123,7 @@ def weighted(u: FloatArray, weights: Weights) -> FloatArray:
     return u if weights is None else u * weights * u.shape[1]
 
 
-def taken(weights: Weights, which: IntArray | slice) -> Weights:
+def taken(weights: Weights, which: IntArray | slice | int) -> Weights:
     """Weights of some rows."""
     return None if weights is None else weights[which]
 

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from symdecouple.errors import Outcome
 from symdecouple.numeric.moments.gradients import down_to_three
-from symdecouple.numeric.moments.hankel import Weights
+from symdecouple.numeric.moments.hankel import Weights, taken
 from symdecouple.numeric.moments.levels import Ladder, climb
 from symdecouple.numeric.moments.long_rows import FROM_ENTRIES, LongRow
 from symdecouple.numeric.moments.moment_path import TOGETHER
@@ -63,11 +63,11 @@ def standardized_influences(rows: FloatArray, order: int, weights: Weights = Non
     >>> found.values.round(12).tolist(), found.psi[0, 3].round(12).tolist()
     ([[0.0, 0.5, 0.0, 2.0]], [-2.0, 2.0, 2.0, -2.0])
     """
-    values, psi = np.full((len(rows), max(order, 3)), np.nan), np.full((len(rows), max(order, room), rows.shape[1]), np.nan)
+    values = np.full((len(rows), max(order, 3)), np.nan)
+    psi = np.full((len(rows), max(order, room), rows.shape[1]), np.nan)
     share = None if weights is None else weights / weights.sum(axis=1)[:, None]
     with np.errstate(all="ignore"):  # constant rows have no z, and are refused
-        values[:, :3] = np.stack(place_and_scale(SampleMatrix.of(rows) if weights is None else SampleMatrix.weighted(
-            rows, weights)), axis=1)
+        values[:, :3] = np.stack(place_and_scale(SampleMatrix.weighted(rows, weights)), axis=1)
         psi[:, 0], _, left = standardized_entries(rows, weights)
         constant, z = np.isnan(left), psi[:, 0]
         z[constant] = 0
@@ -110,8 +110,8 @@ def decoupled_influences(rows: NDArray[Any], order: int, goal: Sequence[float], 
     refusals, left = dict(found.refusals), [i for i in range(n_rows) if i not in found.refusals]
     with np.errstate(all="ignore"):  # rows without a level are NaN from there on
         if n >= FROM_ENTRIES:
-            left = [i for i in left if not _fill_long(np.asarray(rows[i], dtype=np.float64), order, goal,
-                                                      None if weights is None else weights[i], values[i], psi[i])]
+            left = [i for i in left if not _fill_long(
+                np.asarray(rows[i], dtype=np.float64), order, goal, taken(weights, i), values[i], psi[i])]
         step = max(1, TOGETHER // n)
         for which in (np.array(left[i : i + step]) for i in range(0, len(left), step)):
             share = None if weights is None else weights[which] / weights[which].sum(axis=1)[:, None]
@@ -121,9 +121,8 @@ def decoupled_influences(rows: NDArray[Any], order: int, goal: Sequence[float], 
     return Influences(values, psi, refusals)
 
 
-def _fill_long(
-    row: FloatArray, order: int, goal: Sequence[float], share: Weights, values: FloatArray, psi: FloatArray
-) -> bool:
+def _fill_long(row: FloatArray, order: int, goal: Sequence[float], share: Weights, values: FloatArray, psi: FloatArray
+               ) -> bool:
     """Orders from 4 on of one long row, by its bins; False where the entries are to tell."""
     few = LongRow.of(row, goal[3], share, is_falling=bool(values[2] < 0))
     if few is None or (ladder := climb(few.values, order, goal, weights=few.share, store=True)).refusals:

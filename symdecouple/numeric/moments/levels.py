@@ -246,8 +246,8 @@ def _fill_binned(
     They do where a level is missing: counts of ties, and by how much a reference is missed. That errors grow too much
     is told by the bins.
     """
-    bins = filled(matrix.values[i], matrix.low[i], matrix.high[i],
-                  None if matrix.weights is None else matrix.weights[i], is_falling=bool(values[i, 2] < 0))
+    heavy = None if matrix.weights is None else matrix.weights[i]
+    bins = filled(matrix.values[i], matrix.low[i], matrix.high[i], heavy, is_falling=bool(values[i, 2] < 0))
     if not bins.resolves(goal[3]):
         return False
     few = bins.matrix()

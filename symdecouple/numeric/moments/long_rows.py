@@ -50,8 +50,7 @@ class LongRow(NamedTuple):
     used: IntArray
 
     @classmethod
-    def of(cls, row: FloatArray, target: float, weights: FloatArray | None = None, *, is_falling: bool
-           ) -> LongRow | None:
+    def of(cls, row: FloatArray, target: float, weights: Weights = None, *, is_falling: bool) -> LongRow | None:
         """Of a row (N,), finite, with two values at least, all of weight; None where it has few, or the bins lose the
         way to the skewness `target`."""
         bins = filled(row, float(row.min()), float(row.max()), weights, is_falling=is_falling)
@@ -103,13 +102,13 @@ def follow_long(rows: FloatArray, k: int, targets: ArrayLike, held: ArrayLike, r
     if rows.shape[1] < FROM_ENTRIES:
         together = moment_path.follow(rows, k, targets, held=held, rtol=rtol, weights=weights, grown=grown)
         return Moved(together.values, together.growth, together.refusals)
-    moved, goals = Moved(rows, np.ones(len(rows)), {}), np.reshape(held, (k - 1, -1))
-    targets, goals, grown = (np.broadcast_to(each, shape) for each, shape in zip(
-        (targets, goals, grown), (len(rows), (k - 1, len(rows)), len(rows)), strict=True))
+    moved, goal, errors = Moved(rows, np.ones(len(rows)), {}), np.empty((k + 1, len(rows))), np.empty(len(rows))
+    goal[1:k], goal[k], errors[:] = np.reshape(held, (k - 1, -1)), targets, grown
     for r, row in enumerate(rows):
-        share, holds = taken(weights, slice(r, r + 1)), goals[:, [r]]
-        follow = partial(moment_path.follow, k=k, targets=targets[[r]], held=holds, rtol=rtol, grown=grown[[r]])
-        few = LongRow.of(row, holds[2, 0], None if share is None else share[0], is_falling=bool(holds[2, 0] < 0))
+        share, skewness = taken(weights, slice(r, r + 1)), float(goal[3, r])
+        follow = partial(moment_path.follow, k=k, targets=goal[k, [r]], held=goal[1:k, [r]], rtol=rtol,
+                         grown=errors[[r]])
+        few = LongRow.of(row, skewness, None if share is None else share[0], is_falling=skewness < 0)
         if few is not None:
             frame = few.frame
             numbers = np.ldexp(few.values, frame.exponent) + float(frame.high if frame.is_falling else frame.low)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from symdecouple.errors import Outcome
-from symdecouple.numeric.moments.hankel import Weights
+from symdecouple.numeric.moments.hankel import Weights, taken
 from symdecouple.numeric.moments.kurtosis_path import EXACT
 from symdecouple.numeric.moments.power_sums import (
     mean_power,
@@ -126,8 +126,7 @@ def statistics_of(values: FloatArray, order: int, weights: Weights) -> FloatArra
     found = np.full((len(values), order), np.nan)
     which = np.flatnonzero(~np.isnan(values[:, 0]))
     if len(which):
-        heavy = None if weights is None else weights[which]
-        matrix = SampleMatrix.of(values[which]) if heavy is None else SampleMatrix.weighted(values[which], heavy)
+        matrix = SampleMatrix.weighted(values[which], taken(weights, which))
         mean, variance, _ = place_and_scale(matrix)
         found[which, 0], found[which, 1] = mean, variance
         varying = np.flatnonzero(matrix.low < matrix.high)

@@ -114,7 +114,7 @@ class _Sorted:
         z, aim, share = rows_of(made.values, which), goal[:, which], taken(self.share, which)
         first = rows_of(self.first, which)
         settled(z, aim, share)
-        z = np.take_along_axis(np.maximum.accumulate(z, axis=1, out=z), first, axis=1)  # what rounding did is taken back
+        z = np.take_along_axis(np.maximum.accumulate(z, axis=1, out=z), first, axis=1)  # order and ties as before
         made.values[which], gap = z, statistics_gap(z, aim, share)
         met = ((z[:, 1:] == z[:, :-1]) & (first[:, 1:] != first[:, :-1])).any(axis=1)
         for i in np.flatnonzero(~(gap <= EXACT) | met).tolist():

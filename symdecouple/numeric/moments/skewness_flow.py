@@ -152,7 +152,7 @@ def _matrix(samples: FloatArray, refusals: dict[int, Outcome], weights: FloatArr
         refusals.update(dict.fromkeys(range(len(samples)), SINGLE if samples.shape[1] else EMPTY))
         return SampleMatrix(samples, np.empty(0), np.empty(0))
     with np.errstate(invalid="ignore"):
-        matrix = SampleMatrix.of(samples) if weights is None else SampleMatrix.weighted(samples, weights)
+        matrix = SampleMatrix.weighted(samples, weights)
     for i in np.flatnonzero(~np.isfinite(matrix.low) | ~np.isfinite(matrix.high)).tolist():
         refusals[i] = NAN_INPUT if np.isnan(samples[i]).any() else INFINITE
     return matrix
@@ -223,8 +223,7 @@ class _Bundle:
     weights: FloatArray | None
 
     @classmethod
-    def of(cls, matrix: SampleMatrix, rows: Any, roots: Roots, lift: IntArray, turned: Turned, spare: FloatArray
-           ) -> _Bundle:
+    def of(cls, matrix: SampleMatrix, rows: Any, roots: Roots, lift: IntArray, turned: Turned, spare: Any) -> _Bundle:
         """The rows named, for their roots; what is in `spare`, of their shape, is lost."""
         scale, offset, target = (each[rows] for each in turned)
         x = np.asarray(matrix.values[rows], dtype=np.float64)
