@@ -155,8 +155,8 @@ class Levels:
             nearest = next((j for j in range(k, level, -1) if self.is_closed(j)), level)
             if nearest > level:
                 route = next(route for last, route in self.closed if nearest <= last)
-                refused, wide = at.refusals, at.values if level == start else widened(rows)
-                at = route.impose(wide, nearest, targets, keep)
+                refused = at.refusals
+                at = route.impose(at.values if level == start else widened(rows), nearest, targets, keep)
                 at.refusals.update(refused)
                 at.values[list(refused)] = np.nan
             for j in range(nearest + 1, k + 1):
