@@ -111,9 +111,10 @@ class MomentRoute(Route):
         point = self._point(tuple(targets[:k]))
         assert point is not None
         ladder, values = climb(rows, k + 1, _goal(point), weights=weights), np.full(rows.shape, np.nan)
-        for j, which, moved in ladder.levels:
-            if j == k:
-                values[which] = point[0] + point[1] * moved.values
+        for _, which, moved in ladder.levels:
+            values[which] = moved.values
+        values *= point[1]
+        values += point[0]
         values[list(ladder.refusals)] = np.nan
         return values, dict(ladder.refusals)
 

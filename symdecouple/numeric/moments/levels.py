@@ -64,8 +64,8 @@ class Ladder:
         Standardized decoupled moments, from order 0; NaN from where a level is missing.
     skew : Skewed or None
         Level 3; its slopes where they are asked for.
-    levels : list of (k, rows, Followed or, without steps, Moved)
-        Levels above; `rows` are places in the batch.
+    levels : list of (k, rows, Followed or Moved)
+        Levels above, without steps the last one; `rows` are places in the batch.
     grown : array (R,)
         Logarithms of how much errors grew, the level that a row is refused for it included.
     refusals : dict
@@ -175,7 +175,8 @@ def climb(
         errors = np.exp(grown[careful])
         moved = follow(z, k, goal[k], held=goal[1:k], weights=share, grown=errors, store=True, rtol=rtol
                        ) if store else follow_long(z.copy(), k, goal[k], goal[1:k], rtol, share, errors)
-        ladder.levels.append((k, careful, moved))
+        if store or k == order - 1:
+            ladder.levels.append((k, careful, moved))
         grown[careful] += np.log(moved.growth)
         ladder.refusals.update((int(careful[i]), fallen_together(rows[careful[i]], z[i], outcome))
                                for i, outcome in moved.refusals.items())

@@ -22,11 +22,11 @@ from symdecouple.errors import Outcome
 from symdecouple.numeric.moments import moment_path
 from symdecouple.numeric.moments.bins import BLOCK, NODES, SIDE, BinFrame, chebyshev_points, filled, placed
 from symdecouple.numeric.moments.hankel import Weights, taken
+from symdecouple.numeric.moments.moment_path import FROM_ENTRIES
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = ["FROM_ENTRIES", "LongRow", "Moved", "follow_long"]
 
-FROM_ENTRIES = 2**12  # below, there are hardly fewer points than entries
 _POINTS = 2 * NODES
 _UNSEEN = 2.0**-200  # the share of a point
 _FEW = 32  # numbers in all bins: a sample of fewer values may lack a level for that, and points would hide it

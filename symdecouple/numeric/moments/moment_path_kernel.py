@@ -41,7 +41,7 @@ from symdecouple.numeric.moments.hankel_kernel import (
     means_to,
     polynomial,
 )
-from symdecouple.numeric.moments.moment_path import FALLING, FINE, GROWN, REACH, REDONE, SHARP
+from symdecouple.numeric.moments.moment_path import FALLING, FINE, FROM_ENTRIES, GROWN, REACH, REDONE, SHARP
 from symdecouple.numeric.moments.nodes_kernel import (
     MOST_NODES,
     RESOLVED,
@@ -208,6 +208,9 @@ def move_rows(
                 place_nodes(row, share, centre, half, x, c, shares)
                 for j in range(m):
                     values[j] = centre + half * x[j]
+            elif n >= FROM_ENTRIES:  # bins are to tell
+                log_growth = -1.0
+                break
             elif n > lines.shape[1]:
                 table = np.empty((_LINES, n))
             moved = table[_HERE]
