@@ -118,7 +118,7 @@ def _fill(
     del z
     refusals = {int(i): ZERO_VARIANCE for i in np.flatnonzero(np.isnan(left))}
     todo = np.arange(len(rows) if order > 3 else 0)
-    if order > 4 and rows.shape[1] >= FROM_ENTRIES:  # order 4 has no path, and is faster by entries
+    if order > 3 + (share is None) and rows.shape[1] >= FROM_ENTRIES:  # order 4 has no path: entries are faster
         todo = np.array([i for i in todo.tolist() if i in refusals or not _fill_long(
             rows[i], order, goal, hankel.taken(share, i), values[i], slopes[i])], dtype=np.intp)
     if len(todo):

@@ -183,7 +183,7 @@ def climb(
         which = np.setdiff1d(which, careful[list(moved.refusals)])
         if quick is None:
             kept = np.delete(np.arange(len(z)), list(moved.refusals))
-            z, share = taken(moved.values, kept), None if share is None else share[kept]
+            z, share = taken(moved.values, kept), None if share is None else taken(share, kept)
         else:
             skew.values[careful] = moved.values
     if again:

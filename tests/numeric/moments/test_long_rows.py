@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from symdecouple.numeric.moments import gradients as module
+from symdecouple.numeric.moments import gradients as module, influence
 from symdecouple.numeric.moments.gradients import standardized_gradients
-from symdecouple.numeric.moments.levels import climb
+from symdecouple.numeric.moments.influence import decoupled_influences
+from symdecouple.numeric.moments.levels import climb, standardized_rows
 from symdecouple.numeric.moments.long_rows import FROM_ENTRIES, LongRow, follow_long
 from symdecouple.numeric.moments.moment_path import follow
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
+from symdecouple.numeric.samples.batch import SampleMatrix
 from tests.numeric.differences import extrapolated
 from tests.traced import peak
 
@@ -48,12 +50,33 @@ def test_few_values_are_told_by_the_entries() -> None:
 def test_moments_and_gradients_are_those_of_the_entries(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     row = LAWS[name][None] * 1e-100
     found = standardized_gradients(row, 6, GOAL)
-    exact = climb(row, 6, GOAL, rtol=1e-14)
+    exact = climb(row, 6, GOAL, rtol=1e-14, store=True)  # by entries
     np.testing.assert_allclose(found.values[:, 3:].T, exact.moments[4:], rtol=1e-9, atol=1e-9)
     monkeypatch.setattr(module, "FROM_ENTRIES", N + 1)
     expected = standardized_gradients(row, 6, GOAL).gradients
     size = np.abs(expected).max(axis=-1, keepdims=True)
     np.testing.assert_allclose(found.gradients / size, expected / size, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["exponential", "t", "tied ends"])
+def test_long_weighted_samples_are_told_as_by_their_entries(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values, gradients, influence functions, and the entries at a level."""
+    row, weights = LAWS[name][None] + 1e3, RNG.uniform(0, 2, size=(1, N))
+    share = weights / weights.sum()
+    told = [standardized_gradients(row, 6, GOAL, weights), decoupled_influences(row, 6, GOAL, weights)]
+    moved = climb(row, 6, GOAL, weights=weights).levels[-1][2].values
+    exact = climb(row, 6, GOAL, weights=weights, rtol=1e-14, store=True)
+    np.testing.assert_allclose(moved, exact.levels[-1][2].values, rtol=0, atol=1e-8)
+    found = standardized_rows(SampleMatrix.weighted(row, weights), 6, GOAL)[0]
+    for values in (found, *(each.values for each in told)):
+        np.testing.assert_allclose(values[:, 3:].T, exact.moments[4:], rtol=1e-9, atol=1e-9)
+    assert values[0, 0] == pytest.approx(share[0] @ row[0], rel=1e-14)
+    monkeypatch.setattr(module, "FROM_ENTRIES", N + 1)
+    monkeypatch.setattr(influence, "FROM_ENTRIES", N + 1)
+    gradients, psi = standardized_gradients(row, 6, GOAL, weights), decoupled_influences(row, 6, GOAL, weights)
+    for functions, expected in ((told[0].gradients, gradients.gradients), (told[1].psi, psi.psi)):
+        size = np.abs(expected).max(axis=-1, keepdims=True)
+        np.testing.assert_allclose(functions / size, expected / size, rtol=0, atol=1e-8)
 
 
 def test_gradients_of_a_long_sample_sum_to_nothing_and_are_differences() -> None:
@@ -64,8 +87,8 @@ def test_gradients_of_a_long_sample_sum_to_nothing_and_are_differences() -> None
     assert (np.abs(gradients[1:].sum(axis=1)) <= 1e-10 * N * size[1:]).all()
     assert (np.abs(gradients[3:] @ x) <= 1e-10 * N * size[3:]).all()
 
-    (expected,) = extrapolated(lambda rows: climb(rows, order, GOAL, rtol=1e-14).moments[4:].T, x[None], direction,
-                               1e-3, 2)
+    (expected,) = extrapolated(lambda rows: climb(rows, order, GOAL, rtol=1e-14, store=True).moments[4:].T,
+                               x[None], direction, 1e-3, 2)
     np.testing.assert_allclose(gradients[3:] @ direction, expected, rtol=1e-6)
 
 
