@@ -8,7 +8,8 @@ All of it is done on standardized samples z; a reference of other mean and varia
 formula. A sample that has no level k keeps its moments up to order k.
 
 A long sample of which moments only are asked for is binned before level 3 (`bins`), and its entries are looked at where
-a level is missing. A sample whose entries have weights is a law on finitely many values, and moves as such.
+a level is missing. A sample whose entries have weights is a law on finitely many values, and moves as such. Paths that
+nobody goes back take long samples by bins, too.
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@ those of heavy tails do, go on by the moments that they have.
 
 *What is left to NumPy.* A row that is crowded, or whose path stalls, waits where it is until NumPy has followed that
 path or says why not. One that does not settle to the residual of `moment_path`, or only beside its path, is begun anew.
-Results agree with those of NumPy to the error of the steps, a few 1e-10. Long samples go by nodes (`nodes_kernel`).
+Results agree with those of NumPy to the error of the steps, a few 1e-10. Long samples go by nodes (`nodes_kernel`), or
+wait for bins.
 
 *Tolerances.* The estimate of a step's error is larger than the error, ten times and more where steps are short. It is
 held to 3e-11 of a standard deviation, and to GROWN over the growth that the first velocity promises, but not below the
