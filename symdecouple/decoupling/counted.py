@@ -116,7 +116,8 @@ def with_weights(method: Callable[..., Any], plan: Any, samples: Any, weights: A
     answer.refusals = refused
     level = choice.level(arguments[0] if arguments else options.get("level")) if name == "normalize" else 0
     lead = (route.count,) * (name == "gradients")
-    out = np.full((*rows.shape, *lead), np.nan, dtype=given.result_type)
+    is_all = 0 < len(open_) == len(rows) and bool(some.present.all())  # one matrix, whose answer is all
+    out = np.full(() if is_all else (len(rows), *lead, rows.shape[1]), np.nan, dtype=given.result_type)
     target = route.coordinates.coordinates(choice.floats[:3])[2] if level > 2 or (lead and route.count > 3) else None
     with reported(options.get("progress"), name) as tell, np.errstate(all="ignore"):
         for which, matrix in some.matrices(open_):
@@ -139,12 +140,15 @@ def with_weights(method: Callable[..., Any], plan: Any, samples: Any, weights: A
             if given.result_type is np.float32:
                 values, beyond = narrowed(values, here if lead else None)
                 lacking = {**beyond, **lacking}
-            kept = np.nonzero(some.present[which])[1].reshape(len(which), -1)
-            out[which[:, None], kept] = np.moveaxis(values, -1, 1)
+            if is_all:
+                out = values
+            else:
+                kept = np.nonzero(some.present[which])[1].reshape(len(which), -1)
+                out[which[:, None], ..., kept] = np.moveaxis(values, -1, 1)
             answer.refusals.update((int(which[r]), outcome) for r, outcome in lacking.items())
         if tell is not None:
             tell(len(rows), len(rows))
-    return answer.deliver(_in_place(np.moveaxis(out, 1, -1), given, axes), on_refusal)
+    return answer.deliver(_in_place(out, given, axes), on_refusal)
 
 
 def as_statistics(choice: Choice, route: MomentRoute, samples: Any, axes: tuple[int, ...], on_refusal: OnRefusal,

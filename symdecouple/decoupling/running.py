@@ -194,7 +194,7 @@ class Running:
     def _found(self, rows: Array, targets: Sequence[Any], index: Array) -> Answers:
         """Compute for rows about 0 where features feel no offset, and put right what only the numbers given tell."""
         feels_none = not self.choice.feels_no_shift and self.choice.feel_no_offset(self.batch.grid)
-        rows = as_multiprecision(rows) if self.dps else widened(rows) if feels_none or self.shape is None else rows
+        rows = as_multiprecision(rows) if self.dps else widened(rows) if feels_none else rows
         middle = middles(rows) if feels_none else np.zeros(1)
         if feels_none and self.choice.spread is not None and self.choice.floats[0] is not None:
             unit = self.choice.spread.coordinates([0.0, self.choice.floats[0]])[1]

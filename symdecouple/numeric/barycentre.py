@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from symdecouple.errors import Outcome
 from symdecouple.numeric.moments.ties import exact_sum
-from symdecouple.numeric.samples.matrix import FloatArray, IntArray, RowValues, SampleMatrix
+from symdecouple.numeric.samples.matrix import FloatArray, IntArray, RowValues, SampleMatrix, taken
 
 __all__ = ["circular_shape_gradients", "circular_shape_rows"]
 
@@ -110,7 +110,7 @@ def _frames(c: FloatArray, s: FloatArray, shares: FloatArray | None) -> tuple[Fl
     # what the last step was: its direction and length b, and the slope of the convex function where it began
     last, slope, before = np.zeros(count, dtype=complex), np.zeros(count), frame.copy()
     for _ in range(_PASSES):
-        m, second, _ = _moments(c[left], s[left], frame[left], None if shares is None else shares[left])
+        m, second = _moments(taken(c, left), taken(s, left), frame[left], None if shares is None else shares[left])[:2]
         behind, rest = np.real(m * np.conj(last[left])), np.maximum(1 - np.abs(second) ** 2, 2.0**-52)
         overshot = (behind < 0) & (-behind > slope[left] / 2)
         b = (m + np.conj(m) * second) / rest
@@ -150,8 +150,9 @@ def _moments(c: FloatArray, s: FloatArray, frame: FloatArray, shares: FloatArray
              ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Mean(w), Mean(w^2) and w in a frame."""
     (p, q), (u, v) = (frame[:, k, :, None].transpose(1, 0, 2) for k in (0, 1))
-    half = (p * c + q * s) + 1j * (u * c + v * s)
-    w = half / np.conj(half)
+    w = np.empty(c.shape, dtype=complex)
+    w.real, w.imag = p * c + q * s, u * c + v * s
+    w /= np.conj(w)
     return _average(w, shares), _average(w * w, shares), w
 
 

@@ -31,11 +31,14 @@ def _log(value: Any) -> Any:
 
 def _log_ratio(values: Any, largest: Any) -> Any:
     """log(x/c), without rounding both logarithms where x is near c."""
+    found, each = values / largest, np.broadcast_to(largest, values.shape)
+    small = ~(found > 1e-300)
+    np.log(found, out=found)
+    found[small] = np.log(values[small]) - np.log(each[small])
     distance = largest - values  # of unsigned integers, too
     near = np.abs(distance) < largest / 2
-    ratios = np.where(near, 1, values / largest)
-    logs = np.where(ratios > 1e-300, np.log(ratios), np.log(values) - np.log(largest))
-    return np.where(near, np.log1p(-(distance / largest)), logs)
+    found[near] = np.log1p(-(distance[near] / each[near]))
+    return found
 
 
 def _angle(value: Any) -> float:

@@ -21,6 +21,7 @@ from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.figures import Axes
 from symdecouple.numeric.moments.influence import Influences, decoupled_influences, standardized_influences
 from symdecouple.numeric.moments.levels import gaussian_moments, raw_moments, standardized_reference
+from symdecouple.numeric.moments.power_sums import BLOCK
 from symdecouple.numeric.samples.batch import (
     Answer,
     Axis,
@@ -312,9 +313,11 @@ def _covariances(found: Influences, weights: FloatArray | None, is_counted: bool
     """Sums of products of influence functions (R, order^2), less a division by n - 1; and n."""
     psi, n_rows, n = found.psi, len(found.psi), found.psi.shape[2]
     counted = np.full(n_rows, float(n)) if weights is None else np.count_nonzero(weights, axis=1).astype(float)
-    share = np.full((n_rows, n), 1 / n) if weights is None else weights / weights.sum(axis=1)[:, None]
+    share = np.broadcast_to(1 / n, (n_rows, n)) if weights is None else weights / weights.sum(axis=1)[:, None]
     heavy = share if is_counted or weights is None else share**2 * counted[:, None]
-    covariance = (psi * heavy[:, None]) @ psi.swapaxes(1, 2)
+    covariance = np.zeros((n_rows, psi.shape[1], psi.shape[1]))
+    for part in (slice(i, i + BLOCK) for i in range(0, n, BLOCK)):
+        covariance += (psi[..., part] * heavy[:, None, part]) @ psi[..., part].swapaxes(1, 2)
     refusals = dict(found.refusals)
     lost = np.isfinite(found.values).all(axis=1) & ~np.isfinite(covariance).all(axis=(1, 2))
     refusals.update({int(i): _CRITICAL for i in np.flatnonzero(lost) if int(i) not in refusals})

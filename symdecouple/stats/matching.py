@@ -44,6 +44,7 @@ from symdecouple.numeric.samples.intake import (
     shifted_exactly,
     take_numbers,
 )
+from symdecouple.numeric.samples.matrix import taken
 from symdecouple.numeric.samples.weights import WeightRows, present_in
 from symdecouple.shown import Shown
 from symdecouple.stats.columns import asked_correlation, with_correlation
@@ -226,7 +227,7 @@ def match(
     n_samples = as_rows(given.array, axes).shape[1]
     with np.errstate(all="ignore"):
         weighed = None if weights is None else WeightRows.of(weights, given.array.shape, axes)
-        answer = Answer("match", shape, frames=4, columns=2 * n_samples + 2)
+        answer = Answer("match", shape, frames=4, columns=n_samples * (1 if weighed is None else 2) + 2)
         fill(answer, given, axes, partial(_laid_open, width=n_samples), nan_policy, weighed)
         present = _present(given, axes, weighed)
         exact = {}
@@ -291,11 +292,11 @@ def _targets(given: dict[str, Any], shape: tuple[int, ...], is_enough: bool) -> 
 
 
 def _laid_open(matrix: SampleMatrix, width: int) -> RowValues:
-    """What a kernel sees of each row: values and weights, with NaN after those that count; then mean and variance."""
-    found = np.full((len(matrix.low), 2 * width + 2), np.nan)
+    """What a kernel sees of each row: values, and weights, with NaN after those that count; then mean and variance."""
+    found = np.full((len(matrix.low), width * (1 if matrix.weights is None else 2) + 2), np.nan)
     n = matrix.values.shape[1]
     found[:, :n] = matrix.values
-    found[:, width : width + n] = 1 if matrix.weights is None else matrix.weights
+    found[:, width : width + n] = 1 if matrix.weights is None else matrix.weights  # without, the next line's place
     found[:, -2], found[:, -1], _ = place_and_scale(matrix)
     return RowValues(found)
 
@@ -304,7 +305,7 @@ def _lay_singles(answer: Answer, rows: NDArray[Any], present: NDArray[np.bool_])
     """A sample of one value has a mean, as one of equal values, and can be moved to another one."""
     for i in [i for i, outcome in answer.refusals.items() if outcome is SINGLE]:
         value = float(rows[i][present[i]][0])
-        answer.values[i, [0, present.shape[1], -2, -1]] = value, 1, value, 0
+        answer.values[i, [0, present.shape[1], -2, -1]] = value, 1, value, 0  # the last ones stay
         del answer.refusals[i]
 
 
@@ -328,15 +329,15 @@ def _matched(answer: Answer, present: NDArray[np.bool_], asked: Sequence[FloatAr
     for count in np.unique(counts[open_rows]).tolist():
         group, step = open_rows[counts[open_rows] == count], max(1, _TOGETHER // count)
         for which in (group[i : i + step] for i in range(0, len(group), step)):
-            laid = answer.values[which]
-            weights = laid[:, n_samples : n_samples + count].copy() if is_weighed else None
+            laid = taken(answer.values, which)
+            weights = laid[:, n_samples : n_samples + count] if is_weighed else None
             with np.errstate(all="ignore"):
                 deviation = np.sqrt(laid[:, -1])
             is_lost = ~((laid[:, -1] > _TINY) & np.isfinite(deviation))
             deviation[is_lost & ~np.isin(which, list(exact))] = np.nan
             wanted = [None if target is None else target[which] for target in asked]
-            done = matched_rows(laid[:, :count].copy(), wanted, laid[:, -2], deviation, weights)
-            held = np.full((len(which), n_samples), np.nan)
+            done = matched_rows(laid[:, :count], wanted, laid[:, -2], deviation, weights)
+            held = done.values if count == n_samples else np.full((len(which), n_samples), np.nan)
             held[present[which]] = done.values.ravel()
             values[which], statistics[which] = held, done.statistics
             numbers[:, which] = done.residual, done.distance, done.shape_distance

@@ -45,11 +45,41 @@ def test_a_batch_takes_one_image_at_a_time(monkeypatch: pytest.MonkeyPatch, meth
     assert many - few < (1.1 * 32 * results + 2) * images[0].nbytes
 
 
-def test_a_long_sample_at_its_last_level() -> None:
-    """Its entries follow no path: with the answer, seven samples of 3e5 numbers; 34 if they did."""
-    plan, sample = sd.decouple(raw_moments(6)), np.random.default_rng(3).exponential(size=300_000)
-    plan.normalize(sample[:5000])
-    assert peak(lambda: plan.normalize(sample)) < 7.5 * sample.nbytes
+LONG = 300_000
+RNG = np.random.default_rng(3)
+SAMPLES: dict[str, Any] = {
+    "normal": RNG.normal(size=LONG), "Cauchy": RNG.standard_cauchy(size=LONG), "two": RNG.exponential(size=(2, LONG)),
+    "integers": RNG.integers(-999, 999, size=LONG), "float32": RNG.exponential(size=LONG).astype(np.float32),
+    "masked": np.ma.masked_array(RNG.normal(size=LONG), np.arange(LONG) % 7 == 0)}
+SAMPLES["weighted"] = SAMPLES["normal"]
+WEIGHTS = RNG.uniform(0.5, 2, size=LONG)
+ROADS = [  # order, method, sample; what is returned, and what is taken beside it, both in float64 samples
+    (4, "transform", "normal", 0, 2.4), (6, "transform", "Cauchy", 0, 1.5), (4, "transform", "weighted", 0, 4),
+    (6, "transform", "weighted", 0, 2.9), (6, "transform", "masked", 0, 3), (4, "normalize", "normal", 1, 1.6),
+    (6, "normalize", "normal", 1, 2.4), (6, "normalize", "Cauchy", 1, 2.4), (6, "normalize", "two", 1, 2),
+    (6, "normalize", "float32", 0.5, 2.8), (6, "normalize", "integers", 1, 3.3), (6, "normalize", "masked", 1.125, 3.7),
+    (4, "normalize", "weighted", 1, 3), (6, "normalize", "weighted", 1, 5.8), (4, "gradients", "normal", 4, 2.7),
+    (6, "gradients", "normal", 6, 1.7), (4, "gradients", "weighted", 4, 6), (6, "gradients", "weighted", 6, 6),
+    (6, "denormalize", "normal", 1, 2.4), (4, "match", "normal", 1, 7)]
+
+
+@pytest.mark.parametrize(("order", "method", "name", "answers", "beside"), ROADS)
+def test_long_samples(order: int, method: str, name: str, answers: float, beside: float) -> None:
+    """Their entries follow no path, or an answer of order 6 would take thirty of them beside it."""
+    plan, sample, options = sd.decouple(raw_moments(order)), SAMPLES[name], dict[str, Any]()
+    given, more = sample.copy(), tuple[Any, ...]()
+    given.flags.writeable = WEIGHTS.flags.writeable = False
+    if name == "weighted":
+        options["weights"] = WEIGHTS
+    if method == "denormalize":
+        more, given = (plan.transform(given),), plan.normalize(given)
+        sample, given.flags.writeable = given.copy(), False
+    elif method == "match":
+        more = ([0.1, 1.5, 0.3, 6],)
+    ask = partial(getattr(plan, method), given, *more, **options)
+    assert np.isfinite(ask()).all()  # numba is loaded now
+    assert peak(ask) < (answers + beside) * 8 * given.size
+    assert (given == sample).all()
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])

@@ -11,7 +11,17 @@ import pytest
 
 from symdecouple.numeric.kernels import compile as jit
 from symdecouple.numeric.moments import moment_path_kernel
-from symdecouple.stats import decoupled_moments, kurtosis, orthokurtosis, skewness, standardized_moments
+from symdecouple.stats import (
+    circular_shape,
+    decoupled_moments,
+    estimate_moments,
+    kurtosis,
+    log_shape,
+    match,
+    orthokurtosis,
+    skewness,
+    standardized_moments,
+)
 from tests.traced import peak
 
 N = 2**18
@@ -39,6 +49,24 @@ def test_room_beside_one_long_sample(name: str, way: str) -> None:
     sample = rng.exponential(size=N) if name == "exponential" else np.floor(np.clip(rng.gamma(4, 20, size=N), 0, 255))
     for function in FUNCTIONS if way == "NumPy" else [*FUNCTIONS, decoupled_moments]:
         assert peak(lambda function=function: function(sample)) < 3 * sample.nbytes + 2**20, function
+
+
+ROADS: dict[str, tuple[Callable[..., Any], float]] = {  # and the samples that they take
+    "estimates": (estimate_moments, 6), "logarithms": (log_shape, 5.2), "angles": (circular_shape, 9.5),
+    "matched": (partial(match, skewness=0.3, kurtosis=4.0), 10.5),
+    "weighted": (partial(decoupled_moments, weights=np.random.default_rng(5).uniform(0.5, 2, N)), 3.2),
+    "squares": (lambda x: decoupled_moments(np.square(np.square(x), out=SQUARES)), 1.7)}
+SQUARES = np.empty(N)
+
+
+@pytest.mark.parametrize("name", ROADS)
+def test_other_functions_of_one_long_sample(name: str) -> None:
+    function, samples = ROADS[name]
+    sample = np.random.default_rng(1).exponential(size=N)
+    given = sample.copy()
+    function(sample)  # numba is loaded now
+    assert peak(lambda: function(sample)) < samples * sample.nbytes
+    assert (sample == given).all()
 
 
 @pytest.mark.parametrize("kind", ["int8", "uint16", "int32", "float32"])

@@ -52,7 +52,7 @@ class EnergyRoute(AlongForms):
 
     __slots__ = ()
 
-    def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
+    def impose(self, rows: Array, k: int, targets: Sequence[Any], keep: bool = False) -> AtLevel:
         """As in `Route`."""
         goals, wrong = self._asked(len(rows), targets[:k])
         energies = of_forms(self.forms, self.grid)

@@ -51,7 +51,7 @@ class MomentRoute(Route):
     own: int
     _points: dict[tuple[Any, ...], list[float] | None] = field(default_factory=dict, repr=False)
 
-    def impose(self, rows: Array, k: int, targets: Sequence[Any], weights: Array | None = None) -> AtLevel:
+    def impose(self, rows: Array, k: int, targets: Sequence[Any], keep: bool, weights: Array | None = None) -> AtLevel:
         """As in `Route`; rows may have weights, (R, N), and then no way back."""
         rows = widened(rows)
         with np.errstate(all="ignore"):
@@ -60,8 +60,8 @@ class MomentRoute(Route):
             for c in found if impossible else ():
                 c[list(impossible)] = 1
             unit = found[1][:, None] if k > 1 else np.ones((len(rows), 1))
-            z, slope, refusals = _standard(rows, k, found, weights)
-            values = unit * z
+            z, slope, refusals = _standard(rows, k, found, keep, weights)
+            values = np.multiply(unit, z, out=None if keep else z)
             values += found[0][:, None]
         refusals |= impossible
         low, high = row_ends(values)
@@ -73,7 +73,7 @@ class MomentRoute(Route):
             free = [project(z, project(z, one[None], k), k)[0] for one in covectors]  # the first leaves rounding
             return unit * slope * np.array(free), 0
 
-        return AtLevel(values, refusals, back=back)
+        return AtLevel(values, refusals, back=back if keep else None)
 
     # --- all leading features at once: what `stats` computes ---
 
@@ -106,14 +106,15 @@ class MomentRoute(Route):
     def at_level(self, rows: Array, weights: Array, k: int, targets: Sequence[Any]) -> tuple[Array, dict[int, Outcome]]:
         """Return rows with weights, (R, N), at level k, and the rows that do not come there."""
         if k <= 3:
-            at = self.impose(rows, k, targets, weights)
+            at = self.impose(rows, k, targets, False, weights)
             return at.values, at.refusals
         point = self._point(tuple(targets[:k]))
         assert point is not None
         ladder, values = climb(rows, k + 1, _goal(point), weights=weights), np.full(rows.shape, np.nan)
-        for j, which, followed in ladder.levels:
-            if j == k:
-                values[which] = point[0] + point[1] * followed.values
+        for _, which, moved in ladder.levels:
+            values[which] = moved.values
+        values *= point[1]
+        values += point[0]
         values[list(ladder.refusals)] = np.nan
         return values, dict(ladder.refusals)
 
@@ -170,7 +171,7 @@ def _of_last(feature: Expr, symbols: tuple[Symbol, ...], order: int) -> Callable
     return lambdify((*symbols[:-1], unknown), derivative)  # type: ignore[no-any-return]
 
 
-def _standard(rows: Array, k: int, found: Sequence[Any], weights: Array | None = None
+def _standard(rows: Array, k: int, found: Sequence[Any], with_slope: bool, weights: Array | None
               ) -> tuple[Array, Array, dict[int, Outcome]]:
     """Rows centred, standardized, or of a given skewness too; their slopes, and what is refused."""
     if k == 1:
@@ -179,8 +180,8 @@ def _standard(rows: Array, k: int, found: Sequence[Any], weights: Array | None =
     if k == 2:
         z, slope, residual = standardized_entries(rows, weights)
         return z, slope, {int(r): ZERO_VARIANCE for r in np.flatnonzero(np.isnan(residual))}
-    imposed = skewness_imposer(rows.size)(rows, found[2]) if weights is None else impose_skewness(
-        rows, found[2], weights=weights, with_slope=False)
+    impose = skewness_imposer(rows.size) if weights is None else impose_skewness
+    imposed = impose(rows, found[2], weights=weights, with_slope=with_slope)
     return imposed.values, imposed.slope, dict(imposed.refusals)
 
 

@@ -20,7 +20,7 @@ from symdecouple.numeric.features.bank import BankFeatures, Line
 from symdecouple.numeric.features.expressions import Array
 from symdecouple.numeric.kernels.parallel import cores
 from symdecouple.numeric.moments import gradients as moment_adjoint, moment_path
-from symdecouple.numeric.moments.long_rows import FROM_ENTRIES, follow_long
+from symdecouple.numeric.moments.long_rows import follow_long
 from symdecouple.numeric.moments.ties import is_flat_at_two
 from symdecouple.numeric.paths import narrow_path_adjoint as adjoint
 from symdecouple.numeric.paths.black_box_rows import BlackBoxPath
@@ -28,6 +28,7 @@ from symdecouple.numeric.paths.narrow_path import NarrowPath
 from symdecouple.numeric.precision.certain_refusals import certainly_refused, judged_by_ties
 from symdecouple.numeric.precision.path import PreciseImposed, follow_mp
 from symdecouple.numeric.precision.path_adjoint import pullback_mp
+from symdecouple.numeric.samples.matrix import taken
 
 __all__ = ["NarrowRoute"]
 
@@ -66,7 +67,7 @@ class NarrowRoute(Route):
             return at
         goals = [t[which] if np.ndim(t) else t for t in targets[:k]]
         step_length = None if at.step_length is None else at.step_length[which]
-        found = self.follow(at.values[which], k, goals, keep, is_fine, step_length)
+        found = self.follow(taken(at.values, which), k, goals, keep, is_fine, step_length)
         refusals = {**at.refusals, **{int(which[r]): self._judged(at.values[which[r]], k, [
             t[r] if np.ndim(t) else t for t in goals], seen) for r, seen in found.refusals.items()}}
         stopped: dict[int, Outcome] = {}
@@ -81,7 +82,8 @@ class NarrowRoute(Route):
         known = None if at.known is None else at.known.copy()
         if known is not None and found.known is not None:
             known[0, which], known[1, which] = found.known[0], known[1, which] + found.known[1]
-        return AtLevel(placed(found.values, which, at.values), refusals, known, back, at, stopped,
+        return AtLevel(placed(found.values, which, at.values), refusals, known, back if keep else None,
+                       at if keep else None, stopped,
                        None if found.step_length is None else placed(found.step_length, which, np.ones(len(at.values))))
 
     def follow(self, rows: Array, k: int, targets: Sequence[Any], keep: bool = False, is_fine: bool = False,
@@ -137,13 +139,9 @@ class NarrowRoute(Route):
         held = np.array([np.zeros(len(rows)), np.ones(len(rows)), *point[2 : k - 1]])
         standard = rows - mean
         standard /= deviation
-        if not keep and k > 3 and rows.shape[1] >= FROM_ENTRIES:
-            refusals = follow_long(standard, k, point[k - 1], held, rtol)
-            standard *= deviation
-            standard += mean
-            return AtLevel(standard, refusals)
-        found = moment_path.follow(standard, k, point[k - 1], held=held, rtol=rtol, store=keep)
-        values = deviation * found.values
+        found: Any = moment_path.follow(standard, k, point[k - 1], held=held, rtol=rtol, store=keep
+                                        ) if keep or k == 3 else follow_long(standard, k, point[k - 1], held, rtol)
+        values = np.multiply(deviation, found.values, out=None if keep else found.values)
         values += mean
         unresolved = moment_adjoint.unresolved(standard, found.values) if keep and k == 3 else {}
         lost = {r: why for r, why in unresolved.items() if r not in found.refusals and why.reason == "beyond float64"}

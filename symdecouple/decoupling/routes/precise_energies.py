@@ -37,7 +37,7 @@ class PreciseEnergyRoute(AlongForms):
 
     features: FeatureSet
 
-    def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
+    def impose(self, rows: Array, k: int, targets: Sequence[Any], keep: bool = False) -> AtLevel:
         """As in `Route`."""
         energies = _energies(self.features, self.forms, self.grid, mpmath.mp.prec)
 

@@ -99,8 +99,9 @@ class Route:
 
     __slots__ = ()
 
-    def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
-        """Bring features 1..k of the rows, (R, N), to their targets, numbers or arrays (R,), by a closed form."""
+    def impose(self, rows: Array, k: int, targets: Sequence[Any], keep: bool) -> AtLevel:
+        """Bring features 1..k of the rows, (R, N), to their targets, numbers or arrays (R,), by a closed form; with no
+        way back unless `keep`."""
         raise NotImplementedError
 
     def advance(self, at: AtLevel, k: int, targets: Sequence[Any], keep: bool, is_fine: bool) -> AtLevel:
@@ -148,17 +149,19 @@ class Levels:
         Rows may be narrow ones of a batch, or at level `start`: of features after it, targets may be others than the
         references then. `keep` and `is_fine` are as in `Route.advance`.
         """
-        rows, level = widened(rows), start
-        at = AtLevel(rows, known=np.full((2, len(rows)), mpmath.mpf(0)) if rows.dtype == object else None)
+        known = np.full((2, len(rows)), mpmath.mpf(0)) if rows.dtype == object else None
+        at, level = AtLevel(widened(rows), known=known), start
         for k in wanted:
             nearest = next((j for j in range(k, level, -1) if self.is_closed(j)), level)
             if nearest > level:
                 route = next(route for last, route in self.closed if nearest <= last)
-                refused, at = at.refusals, route.impose(rows, nearest, targets)
+                refused = at.refusals
+                at = route.impose(at.values if level == start else widened(rows), nearest, targets, keep)
                 at.refusals.update(refused)
                 at.values[list(refused)] = np.nan
             for j in range(nearest + 1, k + 1):
-                before, at = at, self.narrow.advance(at, j, targets, keep, is_fine)
+                before = at
+                at = self.narrow.advance(before, j, targets, keep, is_fine)
                 digits = "float64" if rows.dtype != object else f"{mpmath.mp.dps} digits"
                 at.refusals.update((r, fallen_together(rows[r], before.values[r], at.refusals[r], digits))
                                    for r in at.refusals.keys() - before.refusals.keys())
@@ -173,7 +176,7 @@ class OrbitRoute(Route):
     motion: Callable[[], OrbitMotion]
     moments: MomentCoordinates | None = None
 
-    def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
+    def impose(self, rows: Array, k: int, targets: Sequence[Any], keep: bool) -> AtLevel:
         """As in `Route`."""
         is_skewness = k == 3 and self.moments is not None
 
@@ -249,9 +252,9 @@ class Reordered(Route):
     route: Route
     places: tuple[int, ...]
 
-    def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
+    def impose(self, rows: Array, k: int, targets: Sequence[Any], keep: bool) -> AtLevel:
         """As in `Route`, at levels that have the same features in both orders."""
-        return self.route.impose(rows, k, [targets[j] for j in self.places[:k]])
+        return self.route.impose(rows, k, [targets[j] for j in self.places[:k]], keep)
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,14 +263,14 @@ class SpreadRoute(Route):
 
     route: Route
 
-    def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
+    def impose(self, rows: Array, k: int, targets: Sequence[Any], keep: bool) -> AtLevel:
         """As in `Route`; a mean that is rounding is none, and not left beside what becomes small."""
 
         def means(numbers: Array) -> Array:
             found, sizes = numbers.sum(axis=-1) / numbers.shape[-1], abs(numbers).max(axis=-1)
             return np.asarray(np.where(abs(found) <= _ROUNDINGS * unit(rows) * sizes, 0 * found, found))
 
-        at = self.route.impose(rows, 2, [means(rows), targets[0]])
+        at = self.route.impose(rows, 2, [means(rows), targets[0]], keep)
 
         def back(covectors: Array) -> tuple[Array, Any]:
             assert at.back is not None

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput
-from symdecouple.numeric.moments.hankel import stieltjes
+from symdecouple.numeric.moments.hankel import Weights, stieltjes, taken
 from symdecouple.numeric.moments.power_sums import PowerSums
 from symdecouple.numeric.moments.skewness_root import find_roots
 from symdecouple.numeric.samples.batch import FloatArray, IntArray, SampleMatrix
@@ -67,7 +67,7 @@ class BinFrame:
     exponent : int
     floor : int
         The least bin about the middle.
-    counts : tuple of int
+    counts : tuple of int, or of weights
         At the low end, at the high end, of all.
     is_falling : bool
         The skewness is negative: the long side is the left one.
@@ -78,12 +78,12 @@ class BinFrame:
     high: Fraction
     exponent: int
     floor: int
-    counts: tuple[int, int, int]
+    counts: tuple[float, float, float]
     is_falling: bool
 
     @classmethod
     def about(
-        cls, low: Any, middle: Any, high: Any, counts: tuple[int, int, int], is_falling: bool
+        cls, low: Any, middle: Any, high: Any, counts: tuple[float, float, float], is_falling: bool
     ) -> BinFrame:
         """The frame of a vector with these ends, which differ, and this number in its middle."""
         low, middle, high = Fraction(low), Fraction(middle), Fraction(high)
@@ -153,13 +153,14 @@ class Bins:
         self.frame = frame
         self._sums = PowerSums.empty(2 * NODES - 1, 4 * SIDE + 1)
 
-    def add(self, values: NDArray[Any], base: Fraction | int = 0, at_ends: tuple[int, int] | None = None) -> None:
-        """Take in the numbers base + values, which lie between the ends; `at_ends` says how many of them are there,
-        where rounding of the values put more."""
+    def add(self, values: NDArray[Any], base: Fraction | int = 0, at_ends: tuple[int, int] | None = None,
+            weights: Weights = None) -> None:
+        """Take in the numbers base + values, which lie between the ends, or their weights; `at_ends` says how many of
+        them are there, where rounding of the values put more."""
         begin, width = self.frame.edges()
         for i in range(0, len(values), BLOCK):
-            part = values[i : i + BLOCK].astype(np.float64)
-            self._sums.merge(_sums_in_bins(self.frame, part, base, begin, 2 / width))
+            part, heavy = values[i : i + BLOCK].astype(np.float64), taken(weights, slice(i, i + BLOCK))
+            self._sums.merge(_sums_in_bins(self.frame, part, base, begin, 2 / width, heavy))
         ends = (self.frame.low, 0), (self.frame.high, 3 * SIDE)
         for (end, nearest), count in zip(ends, at_ends or (), strict=False):
             is_end = np.ldexp(values, -self.frame.exponent) == self.frame.scaled(end - base)
@@ -178,7 +179,7 @@ class Bins:
         frame = self.frame
         sums = self._sums.sums + self._sums.rest
         seen = round(float(sums[0].sum()))
-        if seen != frame.counts[2] or round(float(sums[0, -1])) != sum(frame.counts[:2]):
+        if abs(seen - frame.counts[2]) >= 1 or abs(round(float(sums[0, -1])) - sum(frame.counts[:2])) >= 1:
             raise InvalidInput(f"the first pass saw {frame.counts[2]} numbers and the second {seen}, or others: the "
                                "chunks must be the same each time")
         used = np.flatnonzero(sums[0, :-1])
@@ -212,14 +213,15 @@ class Bins:
         return np.flatnonzero(self._sums.sums[0, :-1])
 
 
-def filled(row: NDArray[Any], low: float, high: float, *, is_falling: bool) -> Bins:
-    """The bins of a long row."""
+def filled(row: NDArray[Any], low: float, high: float, weights: Weights = None, *, is_falling: bool) -> Bins:
+    """The bins of a long row, whose entries may have weights."""
     step = max(1, len(row) // _LOOK)
     some = row[: step * _LOOK : step]
-    counts = int(np.count_nonzero(row == low)), int(np.count_nonzero(row == high)), len(row)
+    heavy = np.broadcast_to(1, row.shape) if weights is None else weights
+    counts = heavy[row == low].sum(), heavy[row == high].sum(), heavy.sum()
     middle = float(np.partition(some, len(some) // 2)[len(some) // 2])
     bins = Bins(BinFrame.about(low, middle, high, counts, is_falling))
-    bins.add(row)
+    bins.add(row, weights=weights)
     return bins
 
 
@@ -291,13 +293,13 @@ def placed(
 
 
 def _sums_in_bins(
-    frame: BinFrame, values: FloatArray, base: Fraction | int, begin: FloatArray, slope: FloatArray
+    frame: BinFrame, values: FloatArray, base: Fraction | int, begin: FloatArray, slope: FloatArray, weights: Weights
 ) -> PowerSums:
     """Sums of Chebyshev polynomials of one block, (2n, bins)."""
     place, t, _ = placed(frame, values, base, begin, slope)
     sums = np.empty((2 * NODES, len(begin)))
-    before, now = np.ones_like(t), t
-    sums[0] = np.bincount(place, minlength=len(begin))
+    before, now = (np.ones_like(t), t) if weights is None else (weights, weights * t)
+    sums[0] = np.bincount(place, weights, len(begin))
     for k in range(1, len(sums)):
         sums[k] = np.bincount(place, now, minlength=len(begin))
         before, now = now, 2 * t * now - before

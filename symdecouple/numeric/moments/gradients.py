@@ -19,10 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import Outcome
+from symdecouple.numeric.moments import hankel
 from symdecouple.numeric.moments.hankel import Weights, orthogonal_basis
 from symdecouple.numeric.moments.levels import Ladder, climb
 from symdecouple.numeric.moments.long_rows import FROM_ENTRIES, LongRow
-from symdecouple.numeric.moments.moment_path import TOGETHER
+from symdecouple.numeric.moments.moment_path import TOGETHER, Followed
 from symdecouple.numeric.moments.moment_path_adjoint import project, project_influence, pullback
 from symdecouple.numeric.moments.power_sums import (
     ZERO_VARIANCE,
@@ -32,6 +33,7 @@ from symdecouple.numeric.moments.power_sums import (
     standardized_entries,
 )
 from symdecouple.numeric.samples.batch import FloatArray, SampleMatrix
+from symdecouple.numeric.samples.matrix import taken
 
 __all__ = ["Gradients", "down_to_three", "project", "pullback", "standardized_gradients", "unresolved"]
 
@@ -98,8 +100,7 @@ def _fill(
     rows: FloatArray, order: int, goal: Sequence[float], share: Weights, values: FloatArray, slopes: FloatArray
 ) -> dict[int, Outcome]:
     """Standardized moments and derivatives of a few rows, in place; the refusals."""
-    matrix = SampleMatrix.of(rows) if share is None else SampleMatrix.weighted(rows, share)
-    values[:, :3] = np.stack(place_and_scale(matrix), axis=1)[:, :order]
+    values[:, :3] = np.stack(place_and_scale(SampleMatrix.weighted(rows, share)), axis=1)[:, :order]
     slopes[:, 0] = 1
     if order > 1:
         centred, exponent = centred_rows(rows, share)
@@ -117,22 +118,27 @@ def _fill(
     del z
     refusals = {int(i): ZERO_VARIANCE for i in np.flatnonzero(np.isnan(left))}
     todo = np.arange(len(rows) if order > 3 else 0)
-    if share is None and order > 4 and rows.shape[1] >= FROM_ENTRIES:  # order 4 has no path, and is faster by entries
+    if order > 3 + (share is None) and rows.shape[1] >= FROM_ENTRIES:  # order 4 has no path: entries are faster
         todo = np.array([i for i in todo.tolist() if i in refusals or not _fill_long(
-            rows[i], order, goal, values[i], slopes[i])], dtype=np.intp)
+            rows[i], order, goal, hankel.taken(share, i), values[i], slopes[i])], dtype=np.intp)
     if len(todo):
-        ladder, refused, found = _above_three(rows[todo], order, goal, None if share is None else share[todo])
-        values[todo, 3:], slopes[todo, 3:] = ladder.moments[4:].T, found.swapaxes(0, 1)
+        found = taken(slopes, todo)[:, 3:].swapaxes(0, 1)
+        ladder, refused = _above_three(taken(rows, todo), order, goal, hankel.taken(share, todo), found)
+        values[todo, 3:] = ladder.moments[4:].T
+        if not np.may_share_memory(found, slopes):
+            slopes[todo, 3:] = found.swapaxes(0, 1)
         refusals = {int(todo[i]): outcome for i, outcome in refused.items()}
     return refusals
 
 
-def _fill_long(row: FloatArray, order: int, goal: Sequence[float], values: FloatArray, slopes: FloatArray) -> bool:
+def _fill_long(row: FloatArray, order: int, goal: Sequence[float], share: Weights, values: FloatArray,
+               slopes: FloatArray) -> bool:
     """The same from order 4 on for one long row, by its bins; False where the entries are to tell."""
-    few = LongRow.of(row, goal[3], is_falling=bool(values[2] < 0))
+    few = LongRow.of(row, goal[3], share, is_falling=bool(values[2] < 0))
     if few is None:
         return False
-    ladder, refused, found = _above_three(few.values, order, goal, few.share)
+    found = np.empty((order - 3, *few.values.shape))
+    ladder, refused = _above_three(few.values, order, goal, few.share, found)
     if not refused:
         values[3:] = ladder.moments[4:, 0]
         few.at_entries(np.ldexp(found[:, 0], -few.frame.exponent), row, slopes[3:])
@@ -140,28 +146,28 @@ def _fill_long(row: FloatArray, order: int, goal: Sequence[float], values: Float
 
 
 def _above_three(
-    rows: FloatArray, order: int, goal: Sequence[float], share: Weights
-) -> tuple[Ladder, dict[int, Outcome], FloatArray]:
-    """Samples at their levels, the refusals, and derivatives of orders 4..order, (order - 3, R, N)."""
+    rows: FloatArray, order: int, goal: Sequence[float], share: Weights, found: FloatArray
+) -> tuple[Ladder, dict[int, Outcome]]:
+    """Samples at their levels, and the refusals; derivatives of orders 4..order are written, (order - 3, R, N)."""
     ladder = climb(rows, order, goal, weights=share, store=True, with_slope=True)
-    found = down_to_three(ladder, share)
+    down_to_three(ladder, found, share)
     assert ladder.skew is not None
     found *= ladder.skew.slope
     lost = unresolved(rows, ladder.skew.values, share)
     found[:, list(lost)] = np.nan
     two = [i for i, outcome in lost.items() if outcome is _CRITICAL and i not in ladder.skew.refusals]
     found[0, two] = 0  # the least value that order 4 has beside this skewness
-    return ladder, {i: o for i, o in lost.items() if order > 4 or o is not _CRITICAL} | ladder.refusals, found
+    return ladder, {i: o for i, o in lost.items() if order > 4 or o is not _CRITICAL} | ladder.refusals
 
 
-def down_to_three(ladder: Ladder, share: Weights, psi: FloatArray | None = None) -> FloatArray:
-    """Derivatives of orders 4..order at level 3, (order - 3, R, N), without their part along moments 1..3.
+def down_to_three(ladder: Ladder, found: FloatArray, share: Weights, psi: FloatArray | None = None) -> None:
+    """Write derivatives of orders 4..order at level 3, (order - 3, R, N), without their part along moments 1..3.
 
     Influence functions, up to constants, are written to `psi` of this shape.
     """
     assert ladder.skew is not None
     z = ladder.skew.values
-    found = np.full((len(ladder.moments) - 4, *z.shape), np.nan)
+    found[1:] = np.nan
     np.multiply(z, z, out=found[0])
     found[0] *= z
     if psi is not None:
@@ -174,13 +180,14 @@ def down_to_three(ladder: Ladder, share: Weights, psi: FloatArray | None = None)
     for k, which, followed in reversed(ladder.levels):
         if len(which):
             above = None if psi is None else psi[k - 3 :, which]
+            assert isinstance(followed, Followed)
             found[k - 3 :, which] = pullback(followed, found[k - 3 :, which], above)
             if psi is not None:
                 psi[k - 3 :, which] = above
     if psi is None:
-        return project(z, found, 3, share, out=found)
-    found, psi[:] = project_influence(z, found, psi, 3, share)
-    return found
+        project(z, found, 3, share, out=found)
+    else:
+        found[:], psi[:] = project_influence(z, found, psi, 3, share)
 
 
 def unresolved(rows: FloatArray, z: FloatArray, share: Weights = None) -> dict[int, Outcome]:

@@ -16,7 +16,7 @@ computed entry by entry, so that equal entries stay equal.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -63,16 +63,17 @@ class Basis:
         ratio[1:] = self.norm[1:-1] / self.norm[:-2]
         return ratio
 
-    def polynomials(self, y: FloatArray) -> FloatArray:
-        """p_0(y), .., p_(k-1)(y), (k, r, n)."""
-        p, part, ratio = np.empty((len(self.norm), *y.shape)), np.empty_like(y), self.ratio
-        p[0] = 1
-        for j in range(len(self.centre)):
-            np.subtract(y, self.centre[j, :, None], out=part)
-            np.multiply(part, p[j], out=p[j + 1])
+    def polynomials(self, y: FloatArray) -> Iterator[FloatArray]:
+        """Yield p_0(y), .., p_(k-1)(y), (r, n) each."""
+        before, now = y, np.ones_like(y)
+        yield now
+        for j, centre in enumerate(self.centre):
+            after = y - centre[:, None]
+            after *= now
             if j:
-                p[j + 1] -= np.multiply(ratio[j, :, None], p[j - 1], out=part)
-        return p
+                after -= self.ratio[j, :, None] * before
+            before, now = now, after
+            yield now
 
     def coefficients(self) -> FloatArray:
         """C, (k, k, r): p_j = sum_i C_ji y^i."""
@@ -116,7 +117,7 @@ def weighted(u: FloatArray, weights: Weights) -> FloatArray:
     return u if weights is None else u * weights * u.shape[1]
 
 
-def taken(weights: Weights, which: IntArray | slice) -> Weights:
+def taken(weights: Weights, which: IntArray | slice | int) -> Weights:
     """Weights of some rows."""
     return None if weights is None else weights[which]
 
@@ -138,11 +139,12 @@ def correct(z: FloatArray, goal: FloatArray, weights: Weights = None) -> FloatAr
     basis, means = orthogonal_basis(z, len(goal) - 1, weights)
     gap = goal[1:] - means[1 : len(goal)]
     gap[np.abs(gap) <= NOISE * _sizes(means, len(goal) - 1)[1:]] = 0  # divided by a small norm, rounding would push
-    step, slope = np.zeros_like(z), weighted(np.ones_like(z), weights)
+    step, power = np.zeros_like(z), weighted(np.ones_like(z), weights)
     for i, p in enumerate(basis.polynomials(z)):
-        step += ((gap[i] / (i + 1) - mean_of_product(slope, step)) / basis.norm[i])[:, None] * p
-        slope = slope * z
-    return z + step
+        step += ((gap[i] / (i + 1) - mean_of_product(power, step)) / basis.norm[i])[:, None] * p
+        power *= z
+    step += z
+    return step
 
 
 def settle(
@@ -157,7 +159,7 @@ def settle(
         if not len(left):
             break
         aim, share = goal[:, left], taken(weights, left)
-        moved = correct(z[left], aim, share)
+        moved = correct(z if len(left) == len(z) else z[left], aim, share)
         after = gap_of(moved, aim, share)
         better = after < gap[left]
         left = left[better]

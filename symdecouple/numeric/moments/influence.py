@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from symdecouple.errors import Outcome
 from symdecouple.numeric.moments.gradients import down_to_three
-from symdecouple.numeric.moments.hankel import Weights
+from symdecouple.numeric.moments.hankel import Weights, taken
 from symdecouple.numeric.moments.levels import Ladder, climb
 from symdecouple.numeric.moments.long_rows import FROM_ENTRIES, LongRow
 from symdecouple.numeric.moments.moment_path import TOGETHER
@@ -50,12 +50,12 @@ class Influences(NamedTuple):
     refusals: dict[int, Outcome]
 
 
-def standardized_influences(rows: FloatArray, order: int, weights: Weights = None) -> Influences:
+def standardized_influences(rows: FloatArray, order: int, weights: Weights = None, *, room: int = 0) -> Influences:
     """Mean, variance and standardized moments 3..order of every row, (R, N), with their influence functions.
 
     .. math:: \\psi_k = z^k - c_k - k\\,c_{k-1}\\,z - \\frac k2\\,c_k\\,(z^2 - 1)
 
-    Weights, (R, N), are shares or any multiples of them.
+    Weights, (R, N), are shares or any multiples of them. There is room for `room` functions, NaN in those left over.
 
     Examples
     --------
@@ -63,22 +63,23 @@ def standardized_influences(rows: FloatArray, order: int, weights: Weights = Non
     >>> found.values.round(12).tolist(), found.psi[0, 3].round(12).tolist()
     ([[0.0, 0.5, 0.0, 2.0]], [-2.0, 2.0, 2.0, -2.0])
     """
-    values, psi = np.full((len(rows), max(order, 3)), np.nan), np.empty((len(rows), order, rows.shape[1]))
-    matrix = SampleMatrix.of(rows) if weights is None else SampleMatrix.weighted(rows, weights)
+    values = np.full((len(rows), max(order, 3)), np.nan)
+    psi = np.full((len(rows), max(order, room), rows.shape[1]), np.nan)
     share = None if weights is None else weights / weights.sum(axis=1)[:, None]
     with np.errstate(all="ignore"):  # constant rows have no z, and are refused
-        values[:, :3] = np.stack(place_and_scale(matrix), axis=1)
-        z, _, left = standardized_entries(rows, weights)
-        constant = np.isnan(left)
+        values[:, :3] = np.stack(place_and_scale(SampleMatrix.weighted(rows, weights)), axis=1)
+        psi[:, 0], _, left = standardized_entries(rows, weights)
+        constant, z = np.isnan(left), psi[:, 0]
         z[constant] = 0
-        psi[:, 0] = z
         if order > 1:
-            psi[:, 1] = np.where(constant[:, None], 0, z * z - 1)
+            psi[:, 1] = z * z - 1
         for k in range(3, order + 1):
             before, value = mean_power(z, k - 1, share), values[:, 2] if k == 3 else mean_power(z, k, share)
-            values[:, k - 1] = value
-            psi[:, k - 1] = z**k - value[:, None] - k * before[:, None] * z - k / 2 * value[:, None] * (z * z - 1)
-    psi[constant, 2:] = np.nan
+            values[:, k - 1], here = value, np.power(z, k, out=psi[:, k - 1])
+            here -= value[:, None]
+            here -= k * before[:, None] * z
+            here -= k / 2 * value[:, None] * psi[:, 1]
+    psi[constant, 1:2], psi[constant, 2:] = 0, np.nan
     refused = {int(i): ZERO_VARIANCE for i in np.flatnonzero(constant)} if order > 2 else {}
     return Influences(values[:, :order], psi, refused)
 
@@ -101,17 +102,16 @@ def decoupled_influences(rows: NDArray[Any], order: int, goal: Sequence[float], 
     >>> bool(abs(found.values[0, 3] - 1.5) < 1e-14), found.psi[0, 3].round(12).tolist()
     (True, [-0.75, 1.5, -0.75])
     """
-    found = standardized_influences(np.asarray(rows, dtype=np.float64), min(order, 3), weights)
+    found = standardized_influences(np.asarray(rows, dtype=np.float64), min(order, 3), weights, room=order)
     if order < 4:
         return found
     n_rows, n = rows.shape
-    values = np.column_stack([found.values, np.full((n_rows, order - 3), np.nan)])
-    psi = np.concatenate([found.psi, np.full((n_rows, order - 3, n), np.nan)], axis=1)
+    values, psi = np.column_stack([found.values, np.full((n_rows, order - 3), np.nan)]), found.psi
     refusals, left = dict(found.refusals), [i for i in range(n_rows) if i not in found.refusals]
     with np.errstate(all="ignore"):  # rows without a level are NaN from there on
-        if weights is None and n >= FROM_ENTRIES:
+        if n >= FROM_ENTRIES:
             left = [i for i in left if not _fill_long(
-                np.asarray(rows[i], dtype=np.float64), order, goal, values[i], psi[i])]
+                np.asarray(rows[i], dtype=np.float64), order, goal, taken(weights, i), values[i], psi[i])]
         step = max(1, TOGETHER // n)
         for which in (np.array(left[i : i + step]) for i in range(0, len(left), step)):
             share = None if weights is None else weights[which] / weights[which].sum(axis=1)[:, None]
@@ -121,9 +121,10 @@ def decoupled_influences(rows: NDArray[Any], order: int, goal: Sequence[float], 
     return Influences(values, psi, refusals)
 
 
-def _fill_long(row: FloatArray, order: int, goal: Sequence[float], values: FloatArray, psi: FloatArray) -> bool:
+def _fill_long(row: FloatArray, order: int, goal: Sequence[float], share: Weights, values: FloatArray, psi: FloatArray
+               ) -> bool:
     """Orders from 4 on of one long row, by its bins; False where the entries are to tell."""
-    few = LongRow.of(row, goal[3], is_falling=bool(values[2] < 0))
+    few = LongRow.of(row, goal[3], share, is_falling=bool(values[2] < 0))
     if few is None or (ladder := climb(few.values, order, goal, weights=few.share, store=True)).refusals:
         return False
     values[3:] = ladder.moments[4:, 0]
@@ -135,6 +136,6 @@ def _at_level_three(ladder: Ladder, weights: Weights) -> FloatArray:
     """Influence functions (order - 3, R, N) of moments 4..order at samples of level 3."""
     assert ladder.skew is not None
     psi = np.full((len(ladder.moments) - 4, *ladder.skew.values.shape), np.nan)
-    down_to_three(ladder, weights, psi)
+    down_to_three(ladder, np.empty_like(psi), weights, psi)
     psi -= (psi.mean(axis=-1) if weights is None else np.vecdot(psi, weights))[..., None]
     return psi

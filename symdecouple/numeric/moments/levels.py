@@ -8,7 +8,8 @@ All of it is done on standardized samples z; a reference of other mean and varia
 formula. A sample that has no level k keeps its moments up to order k.
 
 A long sample of which moments only are asked for is binned before level 3 (`bins`), and its entries are looked at where
-a level is missing. A sample whose entries have weights is a law on finitely many values, and moves as such.
+a level is missing. A sample whose entries have weights is a law on finitely many values, and moves as such. Paths that
+nobody goes back take long samples by bins, too.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from numpy.typing import NDArray
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.moments.bins import filled
 from symdecouple.numeric.moments.hankel import Weights
+from symdecouple.numeric.moments.long_rows import Moved, follow_long
 from symdecouple.numeric.moments.moment_path import ALLOWED, RTOL, SURELY, Followed, follow, pulled_apart
 from symdecouple.numeric.moments.moment_path_kernel import CompiledLevels
 from symdecouple.numeric.moments.out_of_reach import by_rounding, fallen_together
@@ -61,8 +63,8 @@ class Ladder:
         Standardized decoupled moments, from order 0; NaN from where a level is missing.
     skew : Skewed or None
         Level 3; its slopes where they are asked for.
-    levels : list of (k, rows, Followed)
-        Levels above; `rows` are places in the batch.
+    levels : list of (k, rows, Followed or Moved)
+        Levels above, without steps the last one; `rows` are places in the batch.
     grown : array (R,)
         Logarithms of how much errors grew, the level that a row is refused for it included.
     refusals : dict
@@ -72,7 +74,7 @@ class Ladder:
     moments: FloatArray
     skew: Skewed | None
     grown: FloatArray
-    levels: list[tuple[int, IntArray, Followed]] = field(default_factory=list)
+    levels: list[tuple[int, IntArray, Followed | Moved]] = field(default_factory=list)
     refusals: dict[int, Outcome] = field(default_factory=dict)
 
 
@@ -169,16 +171,18 @@ def climb(
             z = skew.values[careful]
         if k == order or not len(careful):
             continue
-        moved = follow(z, k, goal[k], held=goal[1:k], weights=share, grown=np.exp(grown[careful]), store=store,
-                       rtol=rtol)
-        ladder.levels.append((k, careful, moved))
+        errors = np.exp(grown[careful])
+        moved = follow(z, k, goal[k], held=goal[1:k], weights=share, grown=errors, store=True, rtol=rtol
+                       ) if store else follow_long(z.copy(), k, goal[k], goal[1:k], rtol, share, errors)
+        if store or k == order - 1:
+            ladder.levels.append((k, careful, moved))
         grown[careful] += np.log(moved.growth)
         ladder.refusals.update((int(careful[i]), fallen_together(rows[careful[i]], z[i], outcome))
                                for i, outcome in moved.refusals.items())
         which = np.setdiff1d(which, careful[list(moved.refusals)])
         if quick is None:
             kept = np.delete(np.arange(len(z)), list(moved.refusals))
-            z, share = taken(moved.values, kept), None if share is None else share[kept]
+            z, share = taken(moved.values, kept), None if share is None else taken(share, kept)
         else:
             skew.values[careful] = moved.values
     if again:
@@ -216,7 +220,7 @@ def standardized_rows(
     if is_rounded:
         counted = unreachable_as_given(matrix, goal[3])
         refusals, which = {**refusals, **counted}, np.setdiff1d(which, list(counted))
-    if order > 4 and matrix.weights is None and matrix.values.shape[1] >= _BINNED[compiled]:
+    if order > 4 and matrix.values.shape[1] >= _BINNED[compiled and matrix.weights is None]:
         which = np.array([i for i in which.tolist() if not _fill_binned(matrix, i, order, goal, values, refusals)],
                          dtype=np.intp)
     if len(which):
@@ -242,7 +246,8 @@ def _fill_binned(
     They do where a level is missing: counts of ties, and by how much a reference is missed. That errors grow too much
     is told by the bins.
     """
-    bins = filled(matrix.values[i], matrix.low[i], matrix.high[i], is_falling=bool(values[i, 2] < 0))
+    heavy = None if matrix.weights is None else matrix.weights[i]
+    bins = filled(matrix.values[i], matrix.low[i], matrix.high[i], heavy, is_falling=bool(values[i, 2] < 0))
     if not bins.resolves(goal[3]):
         return False
     few = bins.matrix()

@@ -11,19 +11,22 @@ It earns its place by memory and by speed: nothing of the length of the sample i
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial.chebyshev import cheb2poly, chebvander
+from numpy.typing import ArrayLike
 
 from symdecouple.errors import Outcome
 from symdecouple.numeric.moments import moment_path
 from symdecouple.numeric.moments.bins import BLOCK, NODES, SIDE, BinFrame, chebyshev_points, filled, placed
+from symdecouple.numeric.moments.hankel import Weights, taken
+from symdecouple.numeric.moments.moment_path import FROM_ENTRIES
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
-__all__ = ["FROM_ENTRIES", "LongRow", "follow_long"]
+__all__ = ["FROM_ENTRIES", "LongRow", "Moved", "follow_long"]
 
-FROM_ENTRIES = 2**12  # below, there are hardly fewer points than entries
 _POINTS = 2 * NODES
 _UNSEEN = 2.0**-200  # the share of a point
 _FEW = 32  # numbers in all bins: a sample of fewer values may lack a level for that, and points would hide it
@@ -47,10 +50,10 @@ class LongRow(NamedTuple):
     used: IntArray
 
     @classmethod
-    def of(cls, row: FloatArray, target: float, *, is_falling: bool) -> LongRow | None:
-        """Of a row (N,), finite, with two values at least; None where it has few, or the bins lose the way to the
-        skewness `target`."""
-        bins = filled(row, float(row.min()), float(row.max()), is_falling=is_falling)
+    def of(cls, row: FloatArray, target: float, weights: Weights = None, *, is_falling: bool) -> LongRow | None:
+        """Of a row (N,), finite, with two values at least, all of weight; None where it has few, or the bins lose the
+        way to the skewness `target`."""
+        bins = filled(row, float(row.min()), float(row.max()), weights, is_falling=is_falling)
         matrix, used = bins.matrix(), bins.used()
         if matrix.weights is None or matrix.values.shape[1] < _FEW or not bins.resolves(target):
             return None
@@ -82,24 +85,41 @@ class LongRow(NamedTuple):
             out[:, i : i + BLOCK] = value
 
 
-def follow_long(rows: FloatArray, k: int, targets: FloatArray, held: FloatArray, rtol: float) -> dict[int, Outcome]:
-    """Move standardized rows as `moment_path.follow`, in place, by their bins; return which are refused.
+class Moved(NamedTuple):
+    """Rows at the end of their paths, as in `moment_path.Followed`."""
+
+    values: FloatArray
+    growth: FloatArray
+    refusals: dict[int, Outcome]
+
+
+def follow_long(rows: FloatArray, k: int, targets: ArrayLike, held: ArrayLike, rtol: float = moment_path.RTOL,
+                weights: Weights = None, grown: float | FloatArray = 1.0) -> Moved:
+    """Move standardized rows as `moment_path.follow`, k at least 4; long ones by their bins, where they are.
 
     Where bins do not tell a row, or refuse it, its entries do.
     """
-    refusals = dict[int, Outcome]()
+    if rows.shape[1] < FROM_ENTRIES:
+        together = moment_path.follow(rows, k, targets, held=held, rtol=rtol, weights=weights, grown=grown)
+        return Moved(together.values, together.growth, together.refusals)
+    moved, goal, errors = Moved(rows, np.ones(len(rows)), {}), np.empty((k + 1, len(rows))), np.empty(len(rows))
+    goal[1:k], goal[k], errors[:] = np.reshape(held, (k - 1, -1)), targets, grown
     for r, row in enumerate(rows):
-        holds, few = held[:, [r]], LongRow.of(row, held[2, r], is_falling=bool(held[2, r] < 0))
+        share, skewness = taken(weights, slice(r, r + 1)), float(goal[3, r])
+        follow = partial(moment_path.follow, k=k, targets=goal[k, [r]], held=goal[1:k, [r]], rtol=rtol,
+                         grown=errors[[r]])
+        few = LongRow.of(row, skewness, None if share is None else share[0], is_falling=skewness < 0)
         if few is not None:
             frame = few.frame
             numbers = np.ldexp(few.values, frame.exponent) + float(frame.high if frame.is_falling else frame.low)
-            found = moment_path.follow(numbers, k, targets[[r]], held=holds, rtol=rtol, weights=few.share)
+            found = follow(numbers, weights=few.share)
             if not found.refusals:
                 if not np.array_equal(found.values, numbers):  # else it is there already
                     few.at_entries(found.values, row, row[None])
+                moved.growth[r] = found.growth[0]
                 continue
-        found = moment_path.follow(row[None], k, targets[[r]], held=holds, rtol=rtol)
-        row[:] = found.values[0]
+        found = follow(row[None], weights=share)
+        row[:], moved.growth[r] = found.values[0], found.growth[0]
         if found.refusals:
-            refusals[r] = found.refusals[0]
-    return refusals
+            moved.refusals[r] = found.refusals[0]
+    return moved

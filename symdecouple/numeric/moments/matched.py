@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from symdecouple.errors import Outcome
-from symdecouple.numeric.moments.hankel import Weights
+from symdecouple.numeric.moments.hankel import Weights, taken
 from symdecouple.numeric.moments.power_sums import (
     mean_power,
     place_and_scale,
@@ -113,7 +113,9 @@ def distance_of(shift: FloatArray, unit: FloatArray, z: FloatArray, unit_before:
     """Return the root mean square of shift + unit z - unit_before before, without overflow."""
     largest = np.maximum(np.maximum(np.abs(shift), unit), unit_before)
     largest = np.where(largest > 0, largest, 1.0)
-    change = (unit / largest)[:, None] * z - (unit_before / largest)[:, None] * before + (shift / largest)[:, None]
+    change = (unit / largest)[:, None] * z
+    change -= (unit_before / largest)[:, None] * before
+    change += (shift / largest)[:, None]
     distance: FloatArray = largest * np.sqrt(mean_power(change, 2, weights))
     return distance
 
@@ -123,8 +125,7 @@ def statistics_of(values: FloatArray, order: int, weights: Weights) -> FloatArra
     found = np.full((len(values), order), np.nan)
     which = np.flatnonzero(~np.isnan(values[:, 0]))
     if len(which):
-        heavy = None if weights is None else weights[which]
-        matrix = SampleMatrix.of(values[which]) if heavy is None else SampleMatrix.weighted(values[which], heavy)
+        matrix = SampleMatrix.weighted(values[which], taken(weights, which))
         mean, variance, _ = place_and_scale(matrix)
         found[which, 0], found[which, 1] = mean, variance
         varying = np.flatnonzero(matrix.low < matrix.high)

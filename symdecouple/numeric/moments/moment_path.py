@@ -53,9 +53,9 @@ from symdecouple.numeric.paths.integrate import End, Path, Step, integrate
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = [
-    "ALLOWED", "FALLING", "FINE", "GROWN", "MOST_GROWTH", "MOST_PERTURBED", "REACH", "REDONE", "RESIDUAL", "RTOL",
-    "SETTLED", "SHARP", "SURELY", "TOGETHER", "Course", "Followed", "follow", "growth_up_to", "pulled_apart",
-    "refused_beforehand",
+    "ALLOWED", "FALLING", "FINE", "FROM_ENTRIES", "GROWN", "MOST_GROWTH", "MOST_PERTURBED", "REACH", "REDONE",
+    "RESIDUAL", "RTOL", "SETTLED", "SHARP", "SURELY", "TOGETHER", "Course", "Followed", "follow", "growth_up_to",
+    "pulled_apart", "refused_beforehand",
 ]
 
 RTOL = 1e-10  # local error of a step in standard deviations, estimated large: 1e-9 in moments to order 6, and to spare
@@ -67,6 +67,7 @@ SHARP = 1e-14  # the tolerance then, or the least where no steps are kept: there
 _SPARE = 0.25  # of that error is what the growth found is to leave
 _CROWDED = 2.0**-5  # D_(k-1)/h_(2k-2) below which a row may be near its last point
 _LAST_POINT = 1e-6  # the same, below which a path that ended has ended there
+FROM_ENTRIES = 2**12  # of a row, from which on bins stand for them: below, there are hardly fewer points than entries
 TOGETHER = 2**16  # numbers that move together: with a quarter of it, 64 entries a row take twice the time
 REACH = 1.35  # of a first step: that of steps that fit their tolerance is 1.5 to 1.8, measured on samples of many laws
 

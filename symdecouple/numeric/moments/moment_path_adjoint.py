@@ -74,7 +74,7 @@ def project_influence(
     The part of a derivative in span {1, z, .., z^(k-1)} has an integral in span {p_1, .., p_k}, p_j' = sum_i E_ji p_i.
     """
     basis, _ = orthogonal_basis(z, k + 1, weights)
-    p, of_derivatives = basis.polynomials(z), basis.derivatives()
+    p, of_derivatives = np.array([*basis.polynomials(z)]), basis.derivatives()
     shares = _means_of_products(slopes, lambda part: p[:-1, :, part], weights)
     shares /= basis.norm[:-1].T[:, None]
     integral = np.zeros((*shares.shape[:2], k + 1))
@@ -97,13 +97,13 @@ def project(
     """
     basis, means = orthogonal_basis(z, k, weights)
     out = np.empty_like(covectors) if out is None else out
-    shares = _means_of_products(covectors, lambda part: basis.polynomials(z[:, part]), weights)
+    shares = _means_of_products(covectors, lambda part: np.array([*basis.polynomials(z[:, part])]), weights)
     two = np.flatnonzero(basis.norm[-1] <= _DEPENDENT * means[-1]) if k == 3 else np.empty(0, dtype=np.intp)
     flat = {(j, i): is_flat_at_two(z[i], one[i], _ROUNDING) for i in two.tolist() for j, one in enumerate(covectors)}
     basis.norm[-1, two] = np.inf
     shares /= basis.norm.T[:, None]
     for part in _parts(z.shape[1]):
-        along = shares @ basis.polynomials(z[:, part]).swapaxes(0, 1)
+        along = shares @ np.array([*basis.polynomials(z[:, part])]).swapaxes(0, 1)
         np.subtract(covectors[:, :, part], along.swapaxes(0, 1), out=out[:, :, part])
     for (j, i), is_flat in flat.items():
         out[j, i] = 0.0 if is_flat else np.nan

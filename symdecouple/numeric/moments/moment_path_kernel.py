@@ -8,7 +8,8 @@ those of heavy tails do, go on by the moments that they have.
 
 *What is left to NumPy.* A row that is crowded, or whose path stalls, waits where it is until NumPy has followed that
 path or says why not. One that does not settle to the residual of `moment_path`, or only beside its path, is begun anew.
-Results agree with those of NumPy to the error of the steps, a few 1e-10. Long samples go by nodes (`nodes_kernel`).
+Results agree with those of NumPy to the error of the steps, a few 1e-10. Long samples go by nodes (`nodes_kernel`), or
+wait for bins.
 
 *Tolerances.* The estimate of a step's error is larger than the error, ten times and more where steps are short. It is
 held to 3e-11 of a standard deviation, and to GROWN over the growth that the first velocity promises, but not below the
@@ -40,7 +41,17 @@ from symdecouple.numeric.moments.hankel_kernel import (
     means_to,
     polynomial,
 )
-from symdecouple.numeric.moments.moment_path import ALLOWED, FALLING, FINE, GROWN, REACH, REDONE, SHARP, SURELY
+from symdecouple.numeric.moments.moment_path import (
+    ALLOWED,
+    FALLING,
+    FINE,
+    FROM_ENTRIES,
+    GROWN,
+    REACH,
+    REDONE,
+    SHARP,
+    SURELY,
+)
 from symdecouple.numeric.moments.nodes_kernel import (
     MOST_NODES,
     RESOLVED,
@@ -207,6 +218,9 @@ def move_rows(
                 place_nodes(row, share, centre, half, x, c, shares)
                 for j in range(m):
                     values[j] = centre + half * x[j]
+            elif n >= FROM_ENTRIES:  # bins are to tell
+                log_growth = -1.0
+                break
             elif n > lines.shape[1]:
                 table = np.empty((_LINES, n))
             moved = table[_HERE]

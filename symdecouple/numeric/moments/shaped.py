@@ -29,12 +29,13 @@ import numpy as np
 from symdecouple.errors import Outcome
 from symdecouple.numeric.moments.hankel import Weights, settle, taken
 from symdecouple.numeric.moments.kurtosis_ends import ThreeValued, kurtosis_ends
-from symdecouple.numeric.moments.moment_path import follow
+from symdecouple.numeric.moments.long_rows import follow_long
 from symdecouple.numeric.moments.out_of_reach import refused_kurtosis
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, mean_power, standardized_entries
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
 from symdecouple.numeric.moments.skewness_kernel import skewness_imposer
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
+from symdecouple.numeric.samples.matrix import taken as rows_of
 
 __all__ = ["EXACT", "MET", "OFF_PATH", "Shaped", "shaped_rows"]
 
@@ -91,11 +92,10 @@ def shaped_rows(rows: FloatArray, wanted: Sequence[FloatArray | None], weights: 
     share = None if share is None else share / share.sum(axis=1, keepdims=True)
     with np.errstate(all="ignore"):
         done = _Sorted(x, share, _first_of_group(x)).shaped(wanted)
-    values, before = np.empty_like(x), np.empty_like(x)
-    np.put_along_axis(values, order, done.values, axis=1)
-    np.put_along_axis(before, order, done.before, axis=1)
-    values[list(done.refusals)] = np.nan
-    return Shaped(values, before, done.refusals, done.notes)
+    np.put_along_axis(x, order, done.before, axis=1)
+    np.put_along_axis(done.before, order, done.values, axis=1)
+    done.before[list(done.refusals)] = np.nan
+    return Shaped(done.before, x, done.refusals, done.notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +128,12 @@ class _Sorted:
 
     def _finish(self, made: Shaped, which: IntArray, goal: FloatArray, margin: FloatArray) -> None:
         """Put rows in order, and look whether their statistics are there, and their values still differ."""
-        z, aim, share = made.values[which], goal[:, which], taken(self.share, which)
+        z, aim, share = rows_of(made.values, which), goal[:, which], taken(self.share, which)
+        first = rows_of(self.first, which)
         _settled(z, aim, share)
-        z = self._in_order(z, which)
+        z = np.take_along_axis(np.maximum.accumulate(z, axis=1, out=z), first, axis=1)  # order and ties as before
         made.values[which], gap = z, _statistics_gap(z, aim, share)
-        met = ((np.diff(z, axis=1) == 0) & (np.diff(self.first[which], axis=1) != 0)).any(axis=1)
+        met = ((z[:, 1:] == z[:, :-1]) & (first[:, 1:] != first[:, :-1])).any(axis=1)
         for i in np.flatnonzero(~(gap <= EXACT) | met).tolist():
             row = int(which[i])
             if not gap[i] <= EXACT:
@@ -145,13 +146,13 @@ class _Sorted:
     def _impose_skewness(self, made: Shaped, which: IntArray, target: FloatArray) -> None:
         """Move rows to level 3."""
         done = skewness_imposer(self.x.size)(
-            self.x[which], target[which], weights=taken(self.share, which), with_slope=False)
+            rows_of(self.x, which), target[which], weights=taken(self.share, which), with_slope=False)
         made.values[which] = done.values
         made.refusals.update((int(which[i]), outcome) for i, outcome in done.refusals.items())
 
     def _advance(self, made: Shaped, which: IntArray, goal: FloatArray, margin: FloatArray) -> None:
         """Move the last moment of the goal of rows at the level before."""
-        z, k = made.values[which], len(goal) - 1
+        z, k = rows_of(made.values, which), len(goal) - 1
         size = mean_power(np.abs(z), k, taken(self.share, which))
         away = np.abs(mean_power(z, k, taken(self.share, which)) - goal[k, which]) > _THERE * size
         if not len(which := which[away]):
@@ -159,14 +160,14 @@ class _Sorted:
         if k == 4:
             self._to_kurtosis(made, which, goal[:, which], margin)
             return
-        done = follow(made.values[which], k, goal[k, which], held=goal[1:k, which], weights=taken(self.share, which))
+        done = follow_long(made.values[which], k, goal[k, which], goal[1:k, which], weights=taken(self.share, which))
         made.values[which] = done.values
         made.refusals.update((int(which[i]), outcome) for i, outcome in done.refusals.items())
 
     def _to_kurtosis(self, made: Shaped, which: IntArray, goal: FloatArray, margin: FloatArray) -> None:
         """Move rows of skewness goal[3] to kurtosis goal[4], where that is between the ends; note how far from these.
         """
-        first, share = self.first[which], taken(self.share, which)
+        first, share = rows_of(self.first, which), taken(self.share, which)
         is_two = ((first == 0) | (first == first[:, -1:])).all(axis=1)
         ends = kurtosis_ends(first, share, goal[3])
         low, high = (np.where(is_two, 1 + goal[3] ** 2, end.kurtosis) for end in ends)
@@ -177,7 +178,7 @@ class _Sorted:
             return
         here, aim, share = which[kept], goal[:, kept], taken(share, kept)
         margin[here] = (np.minimum(goal[4] - low, high - goal[4]) / (high - low))[kept]
-        z = follow(made.values[here], 4, aim[4], held=aim[1:4], weights=share).values
+        z = follow_long(made.values[here], 4, aim[4], aim[1:4], weights=share).values
         late = np.flatnonzero(~(_settled(z, aim, share) <= EXACT))
         if len(late):
             both = ends[0].of(kept[late]), ends[1].of(kept[late])
@@ -192,11 +193,6 @@ class _Sorted:
                     made.refusals[row] = _near_boundary(float(aim[4, i]), near) if near < _CORNER else _crowded(apart)
         made.values[here] = z
 
-    def _in_order(self, z: FloatArray, which: IntArray) -> FloatArray:
-        """The rows with ties and order as before: what rounding did to them is taken back."""
-        ordered: FloatArray = np.take_along_axis(np.maximum.accumulate(z, axis=1), self.first[which], axis=1)
-        return ordered
-
 
 def _left(made: Shaped) -> IntArray:
     return np.array([i for i in range(len(made.values)) if i not in made.refusals], dtype=np.intp)
@@ -205,8 +201,7 @@ def _left(made: Shaped) -> IntArray:
 def _first_of_group(x: FloatArray) -> IntArray:
     place = np.broadcast_to(np.arange(x.shape[1]), x.shape).copy()
     place[:, 1:][x[:, 1:] == x[:, :-1]] = 0
-    first: IntArray = np.maximum.accumulate(place, axis=1)
-    return first
+    return np.asarray(np.maximum.accumulate(place, axis=1, out=place))
 
 
 def _near_boundary(target: float, margin: float) -> Outcome:

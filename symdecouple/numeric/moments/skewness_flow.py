@@ -152,7 +152,7 @@ def _matrix(samples: FloatArray, refusals: dict[int, Outcome], weights: FloatArr
         refusals.update(dict.fromkeys(range(len(samples)), SINGLE if samples.shape[1] else EMPTY))
         return SampleMatrix(samples, np.empty(0), np.empty(0))
     with np.errstate(invalid="ignore"):
-        matrix = SampleMatrix.of(samples) if weights is None else SampleMatrix.weighted(samples, weights)
+        matrix = SampleMatrix.weighted(samples, weights)
     for i in np.flatnonzero(~np.isfinite(matrix.low) | ~np.isfinite(matrix.high)).tolist():
         refusals[i] = NAN_INPUT if np.isnan(samples[i]).any() else INFINITE
     return matrix
@@ -200,7 +200,7 @@ def _move(matrix: SampleMatrix, rows: IntArray, roots: Roots, lift: IntArray, tu
     is_run = rows[-1] - rows[0] + 1 == len(rows)
     here = slice(int(rows[0]), int(rows[-1]) + 1) if is_run else rows
     values, slope = answer.values[here], answer.slope[here]  # of a run, the very entries of the answer
-    distance = _Bundle.of(matrix, here, roots, lift, turned).carried(values, slope)
+    distance = _Bundle.of(matrix, here, roots, lift, turned, values).carried(values, slope)
     if not is_run:
         answer.values[here], answer.slope[here] = values, slope
     answer.residual[rows] = np.abs(distance) / (1 + np.abs(turned.target[rows]))
@@ -223,13 +223,16 @@ class _Bundle:
     weights: FloatArray | None
 
     @classmethod
-    def of(cls, matrix: SampleMatrix, rows: Any, roots: Roots, lift: IntArray, turned: Turned) -> _Bundle:
-        """The rows named, for their roots."""
+    def of(cls, matrix: SampleMatrix, rows: Any, roots: Roots, lift: IntArray, turned: Turned, spare: Any) -> _Bundle:
+        """The rows named, for their roots; what is in `spare`, of their shape, is lost."""
         scale, offset, target = (each[rows] for each in turned)
         x = np.asarray(matrix.values[rows], dtype=np.float64)
         weights = None if matrix.weights is None else matrix.weights[rows]
         half = x.shape[1] // 2
-        entry = scale * (np.partition(x, half, axis=1)[:, half] if weights is None else roots.near[rows])
+        if weights is None:
+            spare[:] = x
+            spare.partition(half, axis=1)
+        entry = scale * (spare[:, half] if weights is None else roots.near[rows])
         return cls(x, scale[:, None], offset[:, None], entry[:, None], roots.pole[rows, None],
                    lift[rows] + roots.lift[rows], target, weights)
 

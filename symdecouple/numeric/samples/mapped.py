@@ -98,7 +98,7 @@ def _mapped(given: Numbers, mapping: EntryMap, axis: Axis) -> tuple[NDArray[Any]
     if array.dtype.kind == "f" or (array.dtype.kind in "iu" and (
             not array.size or is_exact_in_float64(array.min(), array.max()))):
         keeps = mapping.keeps_type and array.dtype == np.float32
-        values = array if keeps else array.astype(np.float64)
+        values = array if keeps else array.astype(np.float64, copy=False)
         outside = (values <= mapping.low) | (values >= mapping.high)
         outside &= np.isfinite(values)  # what is infinite is told as such
         safe = np.where(outside, values.dtype.type(_inside(mapping)), values)
@@ -108,9 +108,10 @@ def _mapped(given: Numbers, mapping: EntryMap, axis: Axis) -> tuple[NDArray[Any]
             seen = np.isfinite(safe) if given.masked is None else np.isfinite(safe) & ~given.masked
             largest = np.max(safe, normalized_axes(axis, safe.shape), keepdims=True, where=seen, initial=1e-323)
             found = mapping.of_ratios(safe, largest)
-        found = np.where(np.isinf(values), values, found)
+        np.copyto(found, values, where=np.isinf(values))
         beyond = ~np.isfinite(found) & np.isfinite(values)
-        return np.where(beyond, found.dtype.type(0), found), np.int8(_OUTSIDE) * outside + np.int8(_BEYOND) * beyond
+        found[beyond] = 0
+        return found, np.int8(_OUTSIDE) * outside + np.int8(_BEYOND) * beyond
     if mapping.of_ratios is not None and array.dtype.kind in "iu":
         seen = np.broadcast_to(True, array.shape) if given.masked is None else ~given.masked
         largest = np.max(array, normalized_axes(axis, array.shape), keepdims=True, where=seen, initial=1)

@@ -80,10 +80,12 @@ class SampleMatrix:
     def weighted(
         cls,
         values: NDArray[np.floating[Any]],
-        weights: FloatArray,
+        weights: FloatArray | None,
         ends: tuple[BoolArray, BoolArray] | None = None,
     ) -> SampleMatrix:
-        """Rows with weights: finite, not negative, two positive ones a row at least; values count where they do."""
+        """Rows with weights, if any: finite, 0 or more, at least two positive a row; values count where they do."""
+        if weights is None:
+            return cls.of(values)
         absent = weights == 0
         low = values.min(axis=1, where=~absent, initial=np.inf)
         high = values.max(axis=1, where=~absent, initial=-np.inf)
