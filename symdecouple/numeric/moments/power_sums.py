@@ -134,14 +134,19 @@ def near_sample(matrix: SampleMatrix) -> FloatArray:
 
 
 def weighted_medians(values: NDArray[np.floating[Any]], weights: FloatArray) -> FloatArray:
-    """The first value of each row up to which more than half of the weight lies."""
-    medians = np.empty(len(values))
-    for part in blocks(len(values), values.shape[1]):
-        order = np.argsort(values[part], axis=1)
-        below = np.take_along_axis(weights[part], order, axis=1)
-        np.cumsum(below, axis=1, out=below)
-        place = np.take_along_axis(order, (below > below[:, -1:] / 2).argmax(axis=1)[:, None], axis=1)
-        medians[part] = np.take_along_axis(values[part], place, axis=1)[:, 0]
+    """The first value of each row up to which more than half of the weight lies: by bisection of the sorted row."""
+    medians, n_samples = np.empty(len(values)), values.shape[1]
+    for part in blocks(len(values), n_samples):
+        x, heavy = values[part], weights[part]
+        ordered, half = np.sort(x, axis=1), heavy.sum(axis=1) / 2
+        low, high = np.zeros(len(x), dtype=np.intp), np.full(len(x), n_samples - 1)
+        while (low < high).any():
+            middle = (low + high) // 2
+            end = np.take_along_axis(ordered, middle[:, None], axis=1)
+            pieces = (slice(i, i + BLOCK) for i in range(0, n_samples, BLOCK))
+            is_more = sum(np.vecdot(heavy[:, some], x[:, some] <= end) for some in pieces) > half
+            low, high = np.where(is_more, low, middle + 1), np.where(is_more, middle, high)
+        medians[part] = np.take_along_axis(ordered, low[:, None], axis=1)[:, 0]
     return medians
 
 
