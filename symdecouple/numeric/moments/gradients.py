@@ -12,7 +12,7 @@ Two laws hold for every result and cost nothing to check: sum(G) = 0 from order 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -153,9 +153,11 @@ def _above_three(
     down_to_three(ladder, found, share)
     assert ladder.skew is not None
     found *= ladder.skew.slope
-    lost = unresolved(rows, ladder.skew.values, share)
+    z, refused = ladder.skew.values, ladder.skew.refusals
+    ladder = replace(ladder, skew=None)  # slopes are not needed any more
+    lost = unresolved(rows, z, share)
     found[:, list(lost)] = np.nan
-    two = [i for i, outcome in lost.items() if outcome is _CRITICAL and i not in ladder.skew.refusals]
+    two = [i for i, outcome in lost.items() if outcome is _CRITICAL and i not in refused]
     found[0, two] = 0  # the least value that order 4 has beside this skewness
     return ladder, {i: o for i, o in lost.items() if order > 4 or o is not _CRITICAL} | ladder.refusals
 
