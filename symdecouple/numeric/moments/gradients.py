@@ -12,7 +12,7 @@ Two laws hold for every result and cost nothing to check: sum(G) = 0 from order 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,7 @@ from symdecouple.numeric.samples.matrix import taken
 
 __all__ = ["Gradients", "down_to_three", "project", "pullback", "standardized_gradients", "unresolved"]
 
+_FROM_ENTRIES_WITHOUT_PATH = 2**17  # of order 4: below, its entries take half of the time of bins
 _RESOLVED = np.array([[1e-10], [1e-20]])  # D_2/h_4 and D_3/h_6 at level 3: the skewness leaves 1e-15/D_2 open, p_3
 # is rounded by 1e-16
 _CRITICAL = Outcome(False, "critical point", "two values are a critical point of the skewness: there is no gradient of "
@@ -118,7 +119,8 @@ def _fill(
     del z
     refusals = {int(i): ZERO_VARIANCE for i in np.flatnonzero(np.isnan(left))}
     todo = np.arange(len(rows) if order > 3 else 0)
-    if order > 3 + (share is None) and rows.shape[1] >= FROM_ENTRIES:  # order 4 has no path: entries are faster
+    has_path = order > 4 or share is not None
+    if order > 3 and rows.shape[1] >= (FROM_ENTRIES if has_path else _FROM_ENTRIES_WITHOUT_PATH):
         todo = np.array([i for i in todo.tolist() if i in refusals or not _fill_long(
             rows[i], order, goal, hankel.taken(share, i), values[i], slopes[i])], dtype=np.intp)
     if len(todo):
@@ -153,11 +155,9 @@ def _above_three(
     down_to_three(ladder, found, share)
     assert ladder.skew is not None
     found *= ladder.skew.slope
-    z, refused = ladder.skew.values, ladder.skew.refusals
-    ladder = replace(ladder, skew=None)  # slopes are not needed any more
-    lost = unresolved(rows, z, share)
+    lost = unresolved(rows, ladder.skew.values, share)
     found[:, list(lost)] = np.nan
-    two = [i for i, outcome in lost.items() if outcome is _CRITICAL and i not in refused]
+    two = [i for i, outcome in lost.items() if outcome is _CRITICAL and i not in ladder.skew.refusals]
     found[0, two] = 0  # the least value that order 4 has beside this skewness
     return ladder, {i: o for i, o in lost.items() if order > 4 or o is not _CRITICAL} | ladder.refusals
 
