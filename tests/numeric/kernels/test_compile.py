@@ -144,22 +144,27 @@ if sys.argv[1:]:
 """
 
 
-@pytest.mark.parametrize("damage", ["a byte", "another file", "a folder"])
+@pytest.mark.parametrize("damage", ["a byte", "another file", "a folder", "and the mark"])
 def test_files_that_are_not_what_they_were_are_never_loaded(damage: str, tmp_path: Path) -> None:
-    """Machine code with a wrong byte is loaded by LLVM, or ends Python; where no file can be written, none is."""
+    """Machine code with a wrong byte is loaded by LLVM, or ends Python; where no file can be written, none is. What is
+    made anew is watched as what was there before."""
     pytest.importorskip("numba")
     told = partial(printed, FLIPPED, warnings="error::RuntimeWarning", NUMBA_CACHE_DIR=str(tmp_path))
     assert told("mark") == "6.0 False 0" and told() == "6.0 False 1"
     (file,) = tmp_path.rglob("*.nbc")
-    kept = file.read_bytes()
     if damage == "a folder":
         file.unlink()
         file.mkdir()
         assert told() == told() == "6.0 True 0"
         return
-    file.write_bytes(kept[:100] + bytes([kept[100] ^ 255]) + kept[101:] if damage == "a byte" else kept[::-1])
-    assert told() == "6.0 True 0"
-    assert told() == "6.0 False 1"
+    for _ in range(2):
+        kept = file.read_bytes()
+        file.write_bytes(kept[::-1] if damage == "another file" else kept[:100] + bytes([kept[100] ^ 255]) + kept[101:])
+        if damage == "and the mark":
+            (mark,) = tmp_path.glob("*.warm")
+            mark.write_bytes(mark.read_bytes()[:9])
+        assert told() == "6.0 True 0"
+        assert told() == "6.0 False 1"
 
 
 def scaled(x: float, positive: bool) -> float:
