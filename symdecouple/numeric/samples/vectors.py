@@ -37,8 +37,8 @@ from symdecouple.numeric.samples.intake import (
 )
 from symdecouple.numeric.samples.matrix import doubtful_axes, row_ends
 
-__all__ = ["ROUNDED", "WAVES", "Batch", "SampleAxis", "as_floats", "narrowed", "own_axes", "rounding", "shifted_rows",
-           "widened"]
+__all__ = ["ROUNDED", "WAVES", "Batch", "SampleAxis", "as_floats", "asked_numbers", "narrowed", "own_axes", "rounding",
+           "shifted_rows", "widened"]
 
 SampleAxis: TypeAlias = Axis | Literal["last"]
 
@@ -151,7 +151,7 @@ class Batch(Answer):
             rows = rows.copy()
             rows[list(shifted)] = [numbers for numbers, _ in shifted.values()]
         for r in _beyond(taken, rows, shifted) if taken.dtype == object and not exact else ():
-            barred[r] = _BEYOND
+            barred.setdefault(r, _BEYOND)
             rows[r] = 0
         if is_wide and not shifted and not exact and (coarse := _coarse(taken, rows)) and differences(grid):
             barred = {**dict.fromkeys(coarse, _COARSE), **barred}
@@ -254,11 +254,11 @@ def _outside(rows: NDArray[Any], low: Any, high: Any) -> dict[int, Outcome]:
     ends = tuple(float(end) if abs(end) == math.inf else Fraction(int(end.p), int(end.q)) for end in (low, high))
     first = _next_float(ends[0], -math.inf), _next_float(ends[1], math.inf)
     for i, row in enumerate(rows):
-        values = fractions_of(row) if row.dtype == object else None
-        outer = (row <= first[0]) | (row >= first[1]) if values is None else [not ends[0] < v < ends[1] for v in values]
+        values, near = (fractions_of(row), as_floats(row)) if row.dtype == object else (None, row)
+        outer = [not ends[0] < v < ends[1] for v in values] if values else (near <= first[0]) | (near >= first[1])
         if np.any(outer):
-            detail = (f"{float(row[int(np.argmax(outer))]):.6g} is no sample of the open interval ({low}, {high}) that "
-                      "was declared; leave it out, or declare another domain")
+            detail = (f"{float(near[int(np.argmax(outer))]):.6g} is no sample of the open interval ({low}, {high}) "
+                      "that was declared; leave it out, or declare another domain")
             found[i] = Outcome(False, "outside the domain", detail)
     return found
 
@@ -266,6 +266,8 @@ def _outside(rows: NDArray[Any], low: Any, high: Any) -> dict[int, Outcome]:
 def _next_float(end: Any, way: float) -> float:
     """The float nearest to an end of an interval that does not lie inside."""
     near = float(end)
+    if math.isinf(near):
+        return math.nan  # what is infinite is refused as that
     return near if near == end or (near < end) == (way < 0) else math.nextafter(near, way)
 
 
@@ -317,6 +319,18 @@ def as_floats(array: NDArray[Any]) -> NDArray[np.float64]:
     """Numbers of any type as float64, each rounded once; what is beyond is infinite."""
     found = [_float(v) for v in array.ravel().tolist()] if array.dtype == object else array
     return np.asarray(found, dtype=np.float64).reshape(array.shape)
+
+
+def asked_numbers(values: Any, is_exact: bool = False) -> NDArray[Any]:
+    """Numbers that are asked for, exact ones as they are or as float64; NaN where they are masked."""
+    try:
+        given = take_numbers(values)
+        found = as_floats(given.array) if not is_exact else np.array(
+            [v if isinstance(number := exact_number(v), Fraction) else number for v in given.array.ravel().tolist()],
+            dtype=object).reshape(given.array.shape)
+    except InvalidInput as error:
+        raise InvalidInput(f"values={values!r:.80} were given; numbers are expected, one for each feature") from error
+    return found if given.masked is None else np.where(given.masked, np.nan, found)
 
 
 def _float(value: Any) -> float:
