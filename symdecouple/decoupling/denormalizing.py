@@ -19,8 +19,9 @@ from symdecouple.decoupling.routes.route import Answers, Levels, placed, within
 from symdecouple.decoupling.running import Compute
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
+from symdecouple.numeric.samples.asked import asked_numbers
 from symdecouple.numeric.samples.matrix import taken
-from symdecouple.numeric.samples.vectors import Batch, asked_numbers, rounding, widened
+from symdecouple.numeric.samples.vectors import Batch, rounding, widened
 
 __all__ = ["denormalizer"]
 

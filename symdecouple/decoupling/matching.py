@@ -28,10 +28,11 @@ from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.moments.matched import matched_rows
 from symdecouple.numeric.paths.projection import least_move
+from symdecouple.numeric.samples.asked import asked_numbers
 from symdecouple.numeric.samples.batch import NanPolicy, OnRefusal
 from symdecouple.numeric.samples.intake import holds_more
 from symdecouple.numeric.samples.kinds import Outcomes, Quiet, Signal
-from symdecouple.numeric.samples.vectors import SampleAxis, asked_numbers, widened
+from symdecouple.numeric.samples.vectors import SampleAxis, widened
 
 __all__ = ["Matching"]
 

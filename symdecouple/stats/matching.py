@@ -21,6 +21,7 @@ from symdecouple.numeric.moments.matched import BEYOND, MatchedRows, matched_row
 from symdecouple.numeric.moments.out_of_reach import fallen_together
 from symdecouple.numeric.moments.power_sums import place_and_scale
 from symdecouple.numeric.moments.ties import unreachable_row
+from symdecouple.numeric.samples.asked import asked_numbers
 from symdecouple.numeric.samples.batch import (
     COMPUTED,
     SINGLE,
@@ -44,7 +45,7 @@ from symdecouple.numeric.samples.intake import (
     shifted_exactly,
     take_numbers,
 )
-from symdecouple.numeric.samples.vectors import as_floats, asked_numbers
+from symdecouple.numeric.samples.vectors import as_floats
 from symdecouple.numeric.samples.weights import WeightRows, present_in
 from symdecouple.shown import Shown
 from symdecouple.stats.columns import asked_correlation, with_correlation

@@ -12,10 +12,11 @@ import sympy as sp
 from numpy import ma
 
 import symdecouple as sd
-from symdecouple import InvalidInput, Mean, stats
+from symdecouple import InvalidInput, Mean, Reference, analysis, stats
 from symdecouple.families.moments import raw_moments
 
-PLAN, POSITIVE = sd.decouple(raw_moments(3)), sd.sample("x", positive=True)
+FEATURES = raw_moments(3)
+PLAN, POSITIVE = sd.decouple(FEATURES), sd.sample("x", positive=True)
 SAMPLE = [1.0, 2, 5, 9, 4]
 QUIET: Any = {"on_refusal": "return"}
 digits = pytest.mark.parametrize("dps", [None, 20])
@@ -90,3 +91,59 @@ def test_a_transfer_takes_what_other_methods_take() -> None:
 def test_what_cannot_be_labels(labels: Any) -> None:
     with pytest.raises(InvalidInput, match="groups="):
         stats.skewness(SAMPLE, groups=labels)
+
+
+TAKES: dict[str, Any] = {  # numbers in their order
+    "a sample of references": Reference.of, "references": lambda given: sd.decouple(FEATURES, given),
+    "references of stats": lambda given: stats.decoupled_moments(SAMPLE, 4, reference=given),
+    "an enclosure": lambda given: analysis.enclose(PLAN, given),
+}
+
+
+@pytest.mark.parametrize("name", TAKES)
+def test_what_is_masked_or_without_an_order_is_not_taken(name: str) -> None:
+    """Of a mask, 0 was taken; of a dict and a table, the labels."""
+    hidden = ma.masked_array([0, 1, 2**60 + 1], mask=[0, 0, 1])
+    for bad in ({0: 1, 1: 2, 5: 3}, {0, 1, 5}, hidden, [0.0, 1, ma.masked], np.array(3.0), 3.0, object(), None, "012"):
+        with pytest.raises(InvalidInput):
+            TAKES[name](bad)
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame([[1.0, 7, 9], [1, 2, 8]])
+    if name == "a sample of references":
+        assert TAKES[name](table) == TAKES[name](table.to_numpy())
+    else:
+        with pytest.raises(InvalidInput):
+            TAKES[name](table)
+        assert repr(TAKES[name](pd.Series([0, 1, 0.5]))) == repr(TAKES[name]([0, 1, 0.5]))
+
+
+def test_a_masked_correlation_is_none() -> None:
+    hidden = ma.masked_array([[1, 0.5], [0.5, 1]], mask=[[0, 1], [1, 0]])
+    with pytest.raises(InvalidInput, match="correlation"):
+        stats.match(np.outer(SAMPLE, [1.0, 2]) + np.eye(5, 2), mean=0, correlation=hidden)
+
+
+def test_numbers_of_expressions_beyond_float64() -> None:
+    """They were 0, or an error of Fractions."""
+    for exponent in (-400, 400):
+        feature = sd.Feature(sp.Float(f"1e{exponent}") * Mean(sd.x))
+        assert feature.expr == sp.Rational(10) ** exponent * Mean(sd.x)
+    with pytest.raises(InvalidInput, match="no such feature"):
+        sd.decouple(FEATURES, {0: 1, 1: 1, 2: 1})
+
+
+@digits
+@pytest.mark.parametrize("power", [5, 9, 30])
+def test_exponentials_of_exponentials_of_large_numbers(power: int, dps: Any) -> None:
+    """Each takes a millisecond; of 10**6, mpmath took a memory of gigabytes, called by the reason of a refusal too."""
+    plan = sd.decouple([Mean(sd.x), Mean(sp.exp(sp.exp(sd.x)))], [0, 6])
+    values, (outcome,) = plan.transform([1, 2, 10**power], dps=dps, **QUIET)
+    assert outcome.reason == "not finite" and values[0] == pytest.approx(10**power / 3 + 1)
+
+
+@pytest.mark.parametrize("sample", [[0.1] * 6, [2**60 + k * k for k in range(6)], [1e6 + k * k for k in range(12)]])
+def test_motions_that_grow_beyond_all_digits_end(sample: Any) -> None:
+    """x^(e^t) at the first step of Newton's method from entries that are all alike."""
+    plan = sd.decouple(sd.families.exact_triple(sp.log(POSITIVE)).features, [1.5, 1.6, 2])
+    _, (outcome,) = plan.transform(sample, dps=20, **QUIET)
+    assert outcome.ok == (sample[0] == 1e6)

@@ -326,7 +326,8 @@ def _spread(values: Any, shape: tuple[int, ...], precise: bool = False) -> Array
 
 def elementwise() -> Mapping[str, Any]:
     """Return mpmath's elementary functions, acting elementwise on object arrays."""
-    functions = {**{name: getattr(mpmath, name) for name in _FUNCTIONS}, **BOUNDED, "log": _log, "LambertW": mpmath.lambertw}
+    functions = {name: getattr(mpmath, name) for name in _FUNCTIONS} | BOUNDED
+    functions |= {"log": _log, "LambertW": mpmath.lambertw}
     return {name: np.frompyfunc(function, 1 + (name in _OF_TWO), 1) for name, function in functions.items()}
 
 

@@ -37,8 +37,8 @@ from symdecouple.numeric.samples.intake import (
 )
 from symdecouple.numeric.samples.matrix import doubtful_axes, row_ends
 
-__all__ = ["ROUNDED", "WAVES", "Batch", "SampleAxis", "as_floats", "asked_numbers", "narrowed", "own_axes", "rounding",
-           "shifted_rows", "widened"]
+__all__ = ["ROUNDED", "WAVES", "Batch", "SampleAxis", "as_floats", "narrowed", "own_axes", "rounding", "shifted_rows",
+           "widened"]
 
 SampleAxis: TypeAlias = Axis | Literal["last"]
 
@@ -319,18 +319,6 @@ def as_floats(array: NDArray[Any]) -> NDArray[np.float64]:
     """Numbers of any type as float64, each rounded once; what is beyond is infinite."""
     found = [_float(v) for v in array.ravel().tolist()] if array.dtype == object else array
     return np.asarray(found, dtype=np.float64).reshape(array.shape)
-
-
-def asked_numbers(values: Any, is_exact: bool = False) -> NDArray[Any]:
-    """Numbers that are asked for, exact ones as they are or as float64; NaN where they are masked."""
-    try:
-        given = take_numbers(values)
-        found = as_floats(given.array) if not is_exact else np.array(
-            [v if isinstance(number := exact_number(v), Fraction) else number for v in given.array.ravel().tolist()],
-            dtype=object).reshape(given.array.shape)
-    except InvalidInput as error:
-        raise InvalidInput(f"values={values!r:.80} were given; numbers are expected, one for each feature") from error
-    return found if given.masked is None else np.where(given.masked, np.nan, found)
 
 
 def _float(value: Any) -> float:
