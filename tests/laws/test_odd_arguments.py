@@ -147,3 +147,18 @@ def test_motions_that_grow_beyond_all_digits_end(sample: Any) -> None:
     plan = sd.decouple(sd.families.exact_triple(sp.log(POSITIVE)).features, [1.5, 1.6, 2])
     _, (outcome,) = plan.transform(sample, dps=20, **QUIET)
     assert outcome.ok == (sample[0] == 1e6)
+
+
+def test_refused_gradients_of_energies_warn_of_nothing_else(recwarn: pytest.WarningsRecorder) -> None:
+    plan = sd.decouple(sd.families.second_order_moments(sd.families.tils(1)))
+    _, (outcome,) = plan.gradients(1e-310 * np.random.default_rng(0).normal(size=12), **QUIET)
+    assert not outcome.ok and not recwarn.list
+
+
+@pytest.mark.parametrize("bad", [[Decimal("sNaN"), 1, 2], [10**400, 1, 2], [sp.I, 1, 2], {1: 2}, [None, 1, 2],
+                                 ma.masked_array([1, 2, 3], mask=[0, 0, 1])])
+def test_covariances_of_odd_samples_are_refused_by_us(bad: Any) -> None:
+    for covariance in (analysis.local_covariance, analysis.gradient_covariance):
+        with pytest.raises(InvalidInput):
+            covariance(PLAN, bad)
+    assert analysis.gradient_covariance(PLAN, np.empty((0, 5))).shape == (0, 3, 3)
