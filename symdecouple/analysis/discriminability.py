@@ -33,7 +33,8 @@ from symdecouple.decoupling.plan import Plan
 from symdecouple.errors import InvalidInput, RefusalWarning, Refused, UnsupportedExpression
 from symdecouple.figures import Axes
 from symdecouple.language.precision import at_digits
-from symdecouple.numeric.samples.asked import asked_numbers
+from symdecouple.numeric.samples.intake import take_numbers
+from symdecouple.numeric.samples.vectors import as_floats
 from symdecouple.shown import Shown
 
 __all__ = ["Discriminability", "discriminability", "gradient_covariance", "local_covariance"]
@@ -252,8 +253,9 @@ def _whole(value: Any) -> int:
 
 def _as_samples(given: Any) -> FloatArray:
     """Sample vectors as float64, values of any kind that `plan.transform` takes as well."""
-    array: FloatArray = asked_numbers(given)
-    if array.ndim == 0 or array.shape[-1] < 2 or not np.isfinite(array).all():
+    taken = take_numbers(given)
+    array = as_floats(taken.array)
+    if taken.masked is not None or array.ndim == 0 or array.shape[-1] < 2 or not np.isfinite(array).all():
         raise InvalidInput(f"sample vectors of two finite numbers or more are expected, got the shape {array.shape}"
                            f"{'' if np.isfinite(array).all() else ' with values that are not finite'}")
     return array
