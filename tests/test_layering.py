@@ -49,7 +49,7 @@ ORDER = {
     ),
     "numeric": (  # seven rooms, one after the other
         "samples.kinds samples.frames samples.intake samples.matrix samples.weights samples.batch samples.exact_means "
-        "samples.mapped samples.vectors "
+        "samples.mapped samples.vectors samples.asked "
         ""
         "kernels.compile kernels.parallel "
         "features.differences features.black_box features.fourier features.filtering features.expressions "

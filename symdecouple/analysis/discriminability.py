@@ -34,6 +34,7 @@ from symdecouple.errors import InvalidInput, RefusalWarning, Refused, Unsupporte
 from symdecouple.figures import Axes
 from symdecouple.language.precision import at_digits
 from symdecouple.numeric.samples.intake import take_numbers
+from symdecouple.numeric.samples.vectors import as_floats
 from symdecouple.shown import Shown
 
 __all__ = ["Discriminability", "discriminability", "gradient_covariance", "local_covariance"]
@@ -217,7 +218,7 @@ def gradient_covariance(plan: Plan, samples: Any) -> FloatArray:
     """
     _chosen(plan, None)
     rows, _, _, shape = _rows_of(_as_samples(samples), None)
-    slopes = np.asarray(plan.gradients(rows)).reshape(len(rows), len(plan.features), -1)
+    slopes = np.asarray(plan.gradients(rows)).reshape(len(rows), len(plan.features), rows.shape[1])
     found: FloatArray = rows.var(axis=1)[:, None, None] * np.einsum("rin,rjn->rij", slopes, slopes)
     return found.reshape(*shape, *found.shape[1:])
 
@@ -253,7 +254,7 @@ def _whole(value: Any) -> int:
 def _as_samples(given: Any) -> FloatArray:
     """Sample vectors as float64, values of any kind that `plan.transform` takes as well."""
     taken = take_numbers(given)
-    array = np.asarray(taken.array, dtype=float)
+    array = as_floats(taken.array)
     if taken.masked is not None or array.ndim == 0 or array.shape[-1] < 2 or not np.isfinite(array).all():
         raise InvalidInput(f"sample vectors of two finite numbers or more are expected, got the shape {array.shape}"
                            f"{'' if np.isfinite(array).all() else ' with values that are not finite'}")

@@ -11,7 +11,7 @@ A result is called rigorous only where all of that was done. Intervals that stay
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -37,6 +37,7 @@ from symdecouple.decoupling.plan import Plan
 from symdecouple.errors import InvalidInput, NoClosedForm, Refused, UnsupportedExpression
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.numeric.moments.ties import why_unreachable
+from symdecouple.numeric.samples.asked import entries_of
 from symdecouple.shown import Shown
 
 __all__ = ["Enclosure", "enclose"]
@@ -201,9 +202,9 @@ def _coordinates(plan: Any) -> MomentCoordinates:
 
 
 def _fractions(x: Any) -> list[Fraction]:
-    if isinstance(x, str | bytes | Mapping | Set) or not hasattr(x, "__iter__"):
-        raise InvalidInput(f"a sample vector is expected, got {type(x).__name__}")
-    given = list(x)
+    given = entries_of(x)
+    if given.ndim != 1:
+        raise InvalidInput(f"a sample vector is expected, got an array of shape {given.shape}")
     if any(isinstance(v, Expr) and not v.is_Rational and not v.is_Float for v in given):
         raise InvalidInput("an enclosure is of exact numbers: integers, fractions, decimals and binary numbers; round "
                            "irrational ones first")

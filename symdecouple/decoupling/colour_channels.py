@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput
+from symdecouple.numeric.samples.intake import take_numbers
 from symdecouple.numeric.samples.matrix import normalized_axes
 from symdecouple.numeric.samples.vectors import SampleAxis
 
@@ -33,9 +34,10 @@ class Layout:
 
     def taken(self, image: Any, name: str) -> tuple[Any, SampleAxis]:
         """Return an image with its channels along the first axis, and the sample axes then."""
-        array, axis = np.asarray(image), self.channel_axis
+        axis = self.channel_axis
         if axis is None:
             return image, self.axis
+        array = np.asarray(image if hasattr(image, "dtype") else take_numbers(image).array)
         if isinstance(axis, bool) or not isinstance(axis, int | np.integer):
             raise InvalidInput(f"channel_axis={axis!r} was given, the number of an axis is expected")
         if array.dtype.kind not in "fiub" or not -array.ndim <= axis < array.ndim:

@@ -19,9 +19,9 @@ from symdecouple.decoupling.routes.route import Answers, Levels, placed, within
 from symdecouple.decoupling.running import Compute
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
-from symdecouple.numeric.samples.intake import take_numbers
+from symdecouple.numeric.samples.asked import asked_numbers
 from symdecouple.numeric.samples.matrix import taken
-from symdecouple.numeric.samples.vectors import Batch, as_floats, rounding, widened
+from symdecouple.numeric.samples.vectors import Batch, rounding, widened
 
 __all__ = ["denormalizer"]
 
@@ -37,19 +37,15 @@ def denormalizer(plan: Any, batch: Batch, values: Any, level: int | None, dps: i
     `unit` is the relative rounding of the samples.
     """
     choice, order, application = plan.choice, plan._order, plan._application.on(batch.grid)
-    try:
-        numbers = take_numbers(values)
-        wanted = numbers.array.astype(object) if dps else as_floats(numbers.array)
-    except InvalidInput as error:
-        raise InvalidInput(f"values={values!r:.80} were given; numbers are expected, one for each feature") from error
-    size, count = len(choice.features), wanted.shape[-1] if wanted.ndim else 0
+    size, wanted = len(choice.features), asked_numbers(values, bool(dps))
+    count = wanted.shape[-1] if wanted.ndim else 0
     is_whole = level is None and count == size
     k = choice.level(count if level is None and 0 < count < size else level)
     if not wanted.ndim or wanted.shape[:-1] != batch.shape or not k <= count <= size:
         raise InvalidInput(f"values of shape {wanted.shape} were given for samples of shape "
                            f"{(*batch.shape, *batch.grid)}; {(*batch.shape, size)} is expected, or fewer at the end, "
                            "one for each feature up to the level")
-    given = (wanted if numbers.masked is None else np.where(numbers.masked, np.nan, wanted)).reshape(-1, count)
+    given = wanted.reshape(-1, count)
     beyond = size if is_whole else k
     batch.bar(given[:, :beyond])
     unit = max(unit, rounding(values, dps))

@@ -28,8 +28,9 @@ from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.moments.matched import matched_rows
 from symdecouple.numeric.paths.projection import least_move
+from symdecouple.numeric.samples.asked import asked_numbers
 from symdecouple.numeric.samples.batch import NanPolicy, OnRefusal
-from symdecouple.numeric.samples.intake import holds_more, take_numbers
+from symdecouple.numeric.samples.intake import holds_more
 from symdecouple.numeric.samples.kinds import Outcomes, Quiet, Signal
 from symdecouple.numeric.samples.vectors import SampleAxis, widened
 
@@ -89,7 +90,7 @@ class Matching(PlanFacts):
         count = self._application.size
         level = self.choice.level(count)
         batch = batch_of(self.choice, "match", samples, axis, dps, level=level)
-        wanted = np.asarray(take_numbers(values).array, dtype=object if dps else float)
+        wanted = asked_numbers(values, bool(dps))
         try:
             each = np.broadcast_to(wanted, (*batch.shape, count)).reshape(-1, count)
         except ValueError:

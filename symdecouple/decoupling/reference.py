@@ -25,6 +25,7 @@ from symdecouple.language.mean import exact
 from symdecouple.language.sample import Sample
 from symdecouple.numeric.features.black_box import Oracle
 from symdecouple.numeric.features.expressions import Array, Compiled
+from symdecouple.numeric.samples.asked import entries_of
 from symdecouple.shown import Card, Shown
 
 __all__ = ["Reference", "reference_values"]
@@ -60,7 +61,7 @@ class Reference(Shown):
         Averages of polynomials are exact, and so are others for a sample of at most 64 different numbers; they have 50
         digits for a sample of more. Features with filters are computed in float64.
         """
-        given = np.array(list(sample), dtype=object)
+        given = entries_of(sample)
         try:
             values = tuple(map(lru_cache(None, typed=True)(_number), given.ravel()))  # grey values of an image are few
         except TypeError:  # not hashable
@@ -184,12 +185,12 @@ def _canonical(key: Any, sample: Sample) -> Expr:
     from symdecouple.language.text import parse
 
     named = parse(key, sample=sample) if isinstance(key, str) else key
-    return canonical(getattr(named, "expr", named), sample)
+    return canonical(exact(getattr(named, "expr", named), "a reference"), sample)
 
 
 def _given(features: FeatureSet, reference: Any) -> tuple[Expr | None, ...]:
     try:
-        reference = list(reference)
+        reference = list(entries_of(reference))
         if len(reference) == len(features) and reference[-1] is None:
             reference.pop()
         if missing := [k for k, v in enumerate(reference, 1) if v is None]:

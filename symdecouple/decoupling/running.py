@@ -336,7 +336,7 @@ def is_turned(row: Array, moved: Array) -> bool:
 
 def _offset(row: Array) -> Any:
     """The mean of a sample over its standard deviation, at least 1: what the last digit of its entries is worth."""
-    deviation = spread(row)
+    deviation = len(row) and spread(row)
     return max(1, abs(mpmath.fsum(row) / len(row) / deviation)) if deviation else 1
 
 

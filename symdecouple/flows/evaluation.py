@@ -18,7 +18,7 @@ from sympy.core.sympify import SympifyError
 from symdecouple.errors import InvalidInput, Refused
 from symdecouple.flows.chart import X
 from symdecouple.language.mean import Mean
-from symdecouple.language.precision import at_digits
+from symdecouple.language.precision import BOUNDED, at_digits
 from symdecouple.language.sample import Sample, rational_points
 
 __all__ = ["DIGITS", "AtSamples", "T", "agree", "compiled", "exact_number", "float_array", "is_sequence", "mp_function",
@@ -40,7 +40,7 @@ def compiled(text: str) -> Callable[[Any, Any], Any]:
 @lru_cache(maxsize=128)
 def mp_function(expr: Expr) -> Callable[[Any, Any], Any]:
     x0, t = sp.Dummy("x0"), sp.Dummy("t")
-    return sp.lambdify((x0, t), expr.xreplace({X: x0, T: t}), "mpmath")  # type: ignore[no-any-return]
+    return sp.lambdify((x0, t), expr.xreplace({X: x0, T: t}), [BOUNDED, "mpmath"])  # type: ignore[no-any-return]
 
 
 def to_precision(function: Callable[[Any, Any], Any], x0: Expr, t: Expr, dps: int) -> Any:

@@ -29,9 +29,9 @@ def ends_tied(row: Any) -> Any:
 def intake(x: Any, shifts: Any) -> Any:
     """Return samples as floats, what is masked, the type of the answer, and the ties of exact rows before rounding; a
     shift by the median of what is not masked loses nothing of integers and fractions."""
-    if not hasattr(x, "dtype"):
+    if not isinstance(getattr(x, "dtype", None), np.dtype):  # that of pandas may be none of NumPy
         each = np.array(x, dtype=object)  # NumPy would round large integers beside floats
-        x = np.asarray(x) if all(isinstance(v, float) for v in each.flat) else each
+        x = each.astype(np.float64) if all(isinstance(v, float) for v in each.flat) else each
     hidden, x = np.ma.getmaskarray(x), np.asarray(np.ma.getdata(x))
     if x.dtype.kind not in "iufO":
         raise ValueError(f"samples are {x.dtype}, real numbers are expected")
@@ -54,6 +54,8 @@ def intake(x: Any, shifts: Any) -> Any:
                 middle = np.sort(row)[row.size // 2]
                 row = row - middle if abs(middle) < np.inf else row
             out[index][~hidden[index]] = row
+            if row.size > ties.get(index, (row.size,))[0] and len(set(out[index][~hidden[index]])) == 1:
+                raise ValueError("beyond float64: values of the sample that differ came to one number")
         except OverflowError:
             raise ValueError("out of range: numbers, or differences between them, are beyond float64; change the "
                              "unit") from None

@@ -8,6 +8,7 @@ outer one. Differentiation, substitution and replacement never reach through the
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 from sympy import Basic, Expr, Float, I, MatrixBase, Rational, S, Symbol, nan, oo, zoo
@@ -176,7 +177,8 @@ def rationalized(expr: Expr) -> Expr:
     floats = expr.atoms(Float)
     if any(not f.is_finite for f in floats):
         raise InvalidInput(f"{expr} contains an infinite or undefined number")
-    return expr.xreplace({f: Rational(repr(float(f)) if f._prec == 53 else str(f)) for f in floats}) if floats else expr
+    return expr.xreplace({f: Rational(repr(near) if f._prec == 53 and 0 < abs(near := float(f)) < inf else str(f))
+                          for f in floats}) if floats else expr
 
 
 def free_sample(expr: Expr) -> Sample | None:

@@ -11,6 +11,7 @@ from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.moments.correlated import correlated, correlations
 from symdecouple.numeric.moments.matched import MatchedRows, distance_of, statistics_of
 from symdecouple.numeric.moments.power_sums import standardized_entries
+from symdecouple.numeric.samples.asked import asked_numbers
 from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = ["asked_correlation", "with_correlation"]
@@ -32,7 +33,7 @@ def asked_correlation(correlation: Any, n_variables: int, is_plain: bool) -> Flo
             raise InvalidInput(f"correlation={correlation!r} was given, 'keep' or a matrix is expected")
         return None
     try:
-        matrix = np.array(correlation, dtype=np.float64)
+        matrix = asked_numbers(correlation)
     except (TypeError, ValueError):
         matrix = np.empty(0)
     if matrix.shape != (n_variables, n_variables) or not np.isfinite(matrix).all():

@@ -327,7 +327,7 @@ def _covariances(found: Influences, weights: FloatArray | None, is_counted: bool
 def _counts(n_samples: Any, shape: tuple[int, ...]) -> FloatArray:
     try:
         count = np.broadcast_to(np.asarray(take_numbers(n_samples).array, dtype=np.float64), shape)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         count = np.zeros(1)
     if not ((count > 1) & np.isfinite(count)).all():
         raise InvalidInput(f"n_samples={n_samples!r:.60} was given; numbers above 1, one for all samples or one "

@@ -21,6 +21,7 @@ from symdecouple.numeric.moments.matched import BEYOND, MatchedRows, matched_row
 from symdecouple.numeric.moments.out_of_reach import fallen_together
 from symdecouple.numeric.moments.power_sums import place_and_scale
 from symdecouple.numeric.moments.ties import unreachable_row
+from symdecouple.numeric.samples.asked import asked_numbers
 from symdecouple.numeric.samples.batch import (
     COMPUTED,
     SINGLE,
@@ -45,6 +46,7 @@ from symdecouple.numeric.samples.intake import (
     take_numbers,
 )
 from symdecouple.numeric.samples.matrix import taken
+from symdecouple.numeric.samples.vectors import as_floats
 from symdecouple.numeric.samples.weights import WeightRows, present_in
 from symdecouple.shown import Shown
 from symdecouple.stats.columns import asked_correlation, with_correlation
@@ -275,7 +277,7 @@ def _targets(given: dict[str, Any], shape: tuple[int, ...], is_enough: bool) -> 
             found.append(None)
             continue
         try:
-            numbers = np.asarray(take_numbers(value).array, dtype=np.float64)
+            numbers = asked_numbers(value)
             each = np.broadcast_to(numbers, shape).ravel()
         except (TypeError, ValueError):
             given_as = f"array of shape {np.shape(value)}" if np.ndim(value) else f"{value!r:.60}"
@@ -304,9 +306,9 @@ def _laid_open(matrix: SampleMatrix, width: int) -> RowValues:
 def _lay_singles(answer: Answer, rows: NDArray[Any], present: NDArray[np.bool_]) -> None:
     """A sample of one value has a mean, as one of equal values, and can be moved to another one."""
     for i in [i for i, outcome in answer.refusals.items() if outcome is SINGLE]:
-        value = float(rows[i][present[i]][0])
-        answer.values[i, [0, present.shape[1], -2, -1]] = value, 1, value, 0  # the last ones stay
-        del answer.refusals[i]
+        if np.isfinite(value := as_floats(rows[i][present[i]])[0]):
+            answer.values[i, [0, present.shape[1], -2, -1]] = value, 1, value, 0
+            del answer.refusals[i]
 
 
 def _present(given: Numbers, axes: tuple[int, ...], weighed: WeightRows | None) -> NDArray[np.bool_]:

@@ -31,8 +31,10 @@ from symdecouple.numeric.moments.power_sums import (
     standardized_moments as moments_of_rows,
     to_unit_range,
 )
+from symdecouple.numeric.samples.asked import entries_of
 from symdecouple.numeric.samples.batch import Axis, FloatArray, NanPolicy, OnRefusal, RowValues, SampleMatrix
 from symdecouple.numeric.samples.kinds import Vectors
+from symdecouple.numeric.samples.vectors import as_floats
 from symdecouple.stats.orders import Orders, decoupled_names, shifted_names, standardized_names
 from symdecouple.tables.labelled import keeps_labels
 
@@ -314,7 +316,7 @@ def _reference(reference: str | Sequence[float], order: int) -> tuple[float, ...
             raise InvalidInput(f"reference={reference!r} was given, 'gaussian' or raw moments are expected")
         return gaussian_moments(order - 1)
     try:
-        values = tuple(float(v) for v in reference)
+        values = tuple(map(float, as_floats(entries_of(reference))))
     except (TypeError, ValueError):
         raise InvalidInput(f"reference={reference!r} was given, 'gaussian' or raw moments are expected") from None
     if len(values) < order - 1:

@@ -123,8 +123,9 @@ def _as_labels(groups: Any) -> NDArray[Any]:
     """One label an entry; a list of several types stays what it is, [1, "1"] are two labels."""
     try:
         array = np.asarray(groups)
-    except ValueError:
-        raise InvalidInput("groups= holds lists of several lengths; one label for each entry is expected") from None
+    except (ValueError, TypeError) as error:
+        raise InvalidInput(f"groups= holds lists of several lengths, or what has no entries ({error}); one label for "
+                           "each entry is expected") from None
     if isinstance(groups, list | tuple) and array.ndim == 1 and len(set(map(type, groups))) > 1:
         array = np.empty(len(groups), dtype=object)
         array[:] = groups
@@ -142,7 +143,7 @@ def _of_objects(values: Sequence[Any]) -> tuple[NDArray[Any], IntArray]:
     known: dict[Any, int] = {}
     try:
         codes = np.array([-1 if _is_missing(v) else known.setdefault(v, len(known)) for v in values], dtype=np.intp)
-    except TypeError as error:
+    except (TypeError, ArithmeticError) as error:
         raise InvalidInput(f"groups= holds labels that are no labels ({error}); text, numbers or dates are expected"
                            ) from None
     labels = list(known)

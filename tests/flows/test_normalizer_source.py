@@ -169,6 +169,24 @@ def test_a_unit_is_not_felt_where_a_generator_is_a_scaling(name: str, level: int
     assert code_of(name, level)(scale * points) == pytest.approx(code_of(name, level)(points), rel=1e-13, abs=1e-13)
 
 
+@pytest.mark.parametrize("sample", [[2**60 + k * k for k in range(9)], np.uint64(2**63) + np.arange(5, dtype="u8")])
+def test_what_rounding_makes_one_number_is_refused_as_the_plan_refuses_it(sample: Any) -> None:
+    features, space = FeatureSet([Mean(x**2)]), dict[str, Any]()
+    with pytest.raises(Refused, match=r"beyond float64|out of range"):
+        decouple(features, [2]).normalize(sample, 1, on_refusal="raise")
+    exec(normalizers(features, [2])[0].code(), space)
+    with pytest.raises(ValueError, match="beyond float64"):
+        space["normalize"](sample)
+    assert space["normalize"]([2**60] * 4) == pytest.approx(np.full(4, 2**0.5))
+
+
+def test_code_takes_the_types_of_pandas() -> None:
+    pd = pytest.importorskip("pandas")
+    for kind in ("Float64", "Float32", "Int64", "float64"):
+        sample = pd.Series([1, 2, 4, 9, 3], dtype=kind)
+        assert code_of("raw moments", 3)(sample) == pytest.approx(plan_of("raw moments").normalize(sample, 3), rel=1e-6)
+
+
 @pytest.mark.parametrize(("points", "match"), [
     ([0, 0, 0, 1, 2], "3 samples tied at the minimum and 1 at the maximum the skewness lies strictly between 0.408248"),
     ([0, 0, 1, 2], "between 0 and"), ([0, 1, 2, 2], "tied"), ([0, 1, 0, 1, 1], "of fewer than three distinct values"),

@@ -77,7 +77,8 @@ class EnergyRoute(AlongForms):
     def gradients(self, rows: Array, targets: Sequence[Any]) -> Answers:
         """As in `Route`; each is one transform, made where it stays."""
         found, slopes, _ = self._decoupled(rows, targets)
-        out = found.gradients()
+        with np.errstate(over="ignore", invalid="ignore"):  # of rows that are refused
+            out = found.gradients()
         for j in np.flatnonzero(slopes != 1):
             out[:, j] *= slopes[j]
         return Answers(out, found.refusals)

@@ -34,6 +34,7 @@ from symdecouple.errors import InvalidInput
 from symdecouple.language.filtered import DcGain, Filtered, Response, Unit
 from symdecouple.language.filters import Filter
 from symdecouple.language.mean import Mean
+from symdecouple.language.precision import BOUNDED
 from symdecouple.language.sample import Sample
 from symdecouple.numeric.features.filtering import filtered
 from symdecouple.numeric.samples.intake import exact
@@ -325,7 +326,8 @@ def _spread(values: Any, shape: tuple[int, ...], precise: bool = False) -> Array
 
 def elementwise() -> Mapping[str, Any]:
     """Return mpmath's elementary functions, acting elementwise on object arrays."""
-    functions = {**{name: getattr(mpmath, name) for name in _FUNCTIONS}, "log": _log, "LambertW": mpmath.lambertw}
+    functions = {name: getattr(mpmath, name) for name in _FUNCTIONS} | BOUNDED
+    functions |= {"log": _log, "LambertW": mpmath.lambertw}
     return {name: np.frompyfunc(function, 1 + (name in _OF_TWO), 1) for name, function in functions.items()}
 
 

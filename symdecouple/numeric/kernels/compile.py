@@ -113,10 +113,7 @@ class Kernels:
     def note_warm(self) -> None:
         """Leave the mark, with the sums of all files, once every signature is compiled; in silence where nothing can be
         written."""
-        said = ""
-        with suppress(OSError):
-            said = json.dumps({file.name: zlib.crc32(file.read_bytes()) for one in _BUILT.get(self.name, ())
-                               for file in _files(getattr(one, "twin", None), "*.nbc")})
+        said = json.dumps(_sums(getattr(one, "twin", None) for one in _BUILT.get(self.name, ())))
         for place in _places():
             try:
                 place.mkdir(parents=True, exist_ok=True)
@@ -144,13 +141,19 @@ class Kernels:
 
     def _is_damaged(self, twins: Iterable[Any]) -> bool:
         """True iff a file is not what it was when the mark was left: loading machine code that is would end Python."""
-        files = {file.name: file for twin in twins for file in _files(twin, "*.nbc")}
-        for place in _places():
-            with suppress(OSError, ValueError, AttributeError):
-                said = json.loads((place / self._mark()).read_text(encoding="utf-8"))
-                if any(zlib.crc32(files[name].read_bytes()) != sum_ for name, sum_ in said.items() if name in files):
+        sums = _sums(twins)
+        for mark in (place / self._mark() for place in _places()):
+            with suppress(OSError):
+                text = mark.read_text(encoding="utf-8", errors="replace")
+                try:
+                    said = dict(json.loads(text or "{}"))
+                except (ValueError, TypeError):  # the mark is damaged itself
+                    said = dict.fromkeys(sums)
+                if any(sums.get(name, sum_) != sum_ for name, sum_ in said.items()):
                     self._distrust()
                     return True
+                if sums.keys() - said.keys():  # what has been made anew since
+                    mark.write_text(json.dumps(said | sums), encoding="utf-8")
         return False
 
     def _distrust(self) -> None:
@@ -204,6 +207,17 @@ def _forget(twin: Any) -> None:
     with suppress(OSError):
         for index in _files(twin, "nbi"):
             index.unlink(missing_ok=True)
+
+
+def _sums(twins: Iterable[Any]) -> dict[str, int]:
+    """Of the files that have an index, one number each; -1 where one cannot be read."""
+    found = {}
+    for file in (file for twin in twins for file in _files(twin, "*.nbc")):
+        if file.with_suffix("").with_suffix(".nbi").is_file():
+            found[file.name] = -1
+            with suppress(OSError):
+                found[file.name] = zlib.crc32(file.read_bytes())
+    return found
 
 
 def _files(twin: Any, ending: str) -> list[Path]:

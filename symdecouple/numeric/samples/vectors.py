@@ -151,7 +151,7 @@ class Batch(Answer):
             rows = rows.copy()
             rows[list(shifted)] = [numbers for numbers, _ in shifted.values()]
         for r in _beyond(taken, rows, shifted) if taken.dtype == object and not exact else ():
-            barred[r] = _BEYOND
+            barred.setdefault(r, _BEYOND)
             rows[r] = 0
         if is_wide and not shifted and not exact and (coarse := _coarse(taken, rows)) and differences(grid):
             barred = {**dict.fromkeys(coarse, _COARSE), **barred}
@@ -254,11 +254,11 @@ def _outside(rows: NDArray[Any], low: Any, high: Any) -> dict[int, Outcome]:
     ends = tuple(float(end) if abs(end) == math.inf else Fraction(int(end.p), int(end.q)) for end in (low, high))
     first = _next_float(ends[0], -math.inf), _next_float(ends[1], math.inf)
     for i, row in enumerate(rows):
-        values = fractions_of(row) if row.dtype == object else None
-        outer = (row <= first[0]) | (row >= first[1]) if values is None else [not ends[0] < v < ends[1] for v in values]
+        values, near = (fractions_of(row), as_floats(row)) if row.dtype == object else (None, row)
+        outer = [not ends[0] < v < ends[1] for v in values] if values else (near <= first[0]) | (near >= first[1])
         if np.any(outer):
-            detail = (f"{float(row[int(np.argmax(outer))]):.6g} is no sample of the open interval ({low}, {high}) that "
-                      "was declared; leave it out, or declare another domain")
+            detail = (f"{float(near[int(np.argmax(outer))]):.6g} is no sample of the open interval ({low}, {high}) "
+                      "that was declared; leave it out, or declare another domain")
             found[i] = Outcome(False, "outside the domain", detail)
     return found
 
@@ -266,6 +266,8 @@ def _outside(rows: NDArray[Any], low: Any, high: Any) -> dict[int, Outcome]:
 def _next_float(end: Any, way: float) -> float:
     """The float nearest to an end of an interval that does not lie inside."""
     near = float(end)
+    if math.isinf(near):
+        return math.nan  # what is infinite is refused as that
     return near if near == end or (near < end) == (way < 0) else math.nextafter(near, way)
 
 

@@ -144,23 +144,26 @@ if sys.argv[1:]:
 """
 
 
-@pytest.mark.parametrize("damaged", ["files", "a folder"])
-def test_files_that_are_not_what_they_were_are_never_loaded(damaged: str, tmp_path: Path) -> None:
-    """Machine code with a wrong byte is loaded by LLVM, or ends Python; where no file can be written, none is."""
+@pytest.mark.parametrize("damage", ["a byte", "nothing left", "the index", "a folder", "and the mark"])
+def test_files_that_are_not_what_they_were_are_never_loaded(damage: str, tmp_path: Path) -> None:
+    """Machine code with a wrong byte is loaded by LLVM, or ends Python; where no file can be written, none is. What is
+    made anew is watched as what was there before."""
     pytest.importorskip("numba")
     told = partial(printed, FLIPPED, warnings="error::RuntimeWarning", NUMBA_CACHE_DIR=str(tmp_path))
     assert told("mark") == "6.0 False 0" and told() == "6.0 False 1"
-    (code,), (index,) = tmp_path.rglob("*.nbc"), tmp_path.rglob("*.nbi")
-    kept = code.read_bytes()
-    if damaged == "a folder":
-        code.unlink()
-        code.mkdir()
+    (file,) = tmp_path.rglob("*.nbi" if damage == "the index" else "*.nbc")
+    if damage == "a folder":
+        file.unlink()
+        file.mkdir()
         assert told() == told() == "6.0 True 0"
         return
-    for file, content in ((code, kept[:100] + bytes([kept[100] ^ 255]) + kept[101:]), (code, b""),
-                          (index, b"damaged")):
-        file.write_bytes(content)
-        assert told() == "6.0 True 0", (file, content[:9])
+    for _ in range(2):
+        kept = file.read_bytes()
+        file.write_bytes(b"" if damage == "nothing left" else kept[:100] + bytes([kept[100] ^ 255]) + kept[101:])
+        if damage == "and the mark":
+            (mark,) = tmp_path.glob("*.warm")
+            mark.write_bytes(mark.read_bytes()[:9])
+        assert told() == "6.0 True 0"
         assert told() == "6.0 False 1"
 
 
