@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from symdecouple.decoupling.routes.route import Answers, Levels, placed, within
+from symdecouple.decoupling.routes.route import Answers, Levels, within
 from symdecouple.decoupling.running import Compute
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
@@ -55,7 +55,7 @@ def denormalizer(plan: Any, batch: Batch, values: Any, level: int | None, dps: i
     unit = max(unit, rounding(values, dps))
 
     def compute(levels: Levels, rows: Array, references: Sequence[Any], index: Array) -> Answers:
-        out, asked = widened(rows), as_multiprecision(given[index]) if dps else given[index]
+        out, asked = np.array(widened(rows)), as_multiprecision(given[index]) if dps else given[index]
         own = application.own(out, beyond, True)  # of normalized rows they are the decoupled ones
         apart = np.abs(own[:, k:] - asked[:, k:beyond])
         is_moved = (apart > max(_SAME, 64 * unit) * (1 + np.abs(asked[:, k:beyond]))).any(axis=1)
@@ -80,7 +80,7 @@ def denormalizer(plan: Any, batch: Batch, values: Any, level: int | None, dps: i
             found = way.route.at_once(here, references, goals, unit) if application.is_single else None
             targets = [*references[:start], *goals[:, start:].T]
             at = found or next(way.at(here, [end], targets, is_fine=True, start=start))
-            out = placed(at.values, which, out)
+            out[which] = at.values
             if known is not None and at.known is not None:
                 known[:, which] = np.maximum(known[:, which], at.known)
             refused |= {int(which[r]): outcome for r, outcome in at.refusals.items()}

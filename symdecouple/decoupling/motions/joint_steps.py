@@ -37,7 +37,7 @@ from dataclasses import replace
 import numpy as np
 
 from symdecouple.decoupling.motions.motion import largest, unit
-from symdecouple.decoupling.motions.orbit import Moved, OrbitMotion, Unreachable, keeps_digits, ran_out
+from symdecouple.decoupling.motions.orbit import Moved, OrbitMotion, Unreachable, ran_out
 from symdecouple.errors import Outcome
 from symdecouple.numeric.features.expressions import Array
 
@@ -64,7 +64,7 @@ class JointSteps(OrbitMotion):
                 break
             delta = self._direction(moved, targets)
             found = None if delta is None else self._damped(moved, delta, targets)
-            if delta is None and keeps_digits(moved):
+            if delta is None and moved.keeps_digits:
                 reason = "critical point"
             if found is None:
                 break
@@ -74,7 +74,7 @@ class JointSteps(OrbitMotion):
                 break
         else:
             reason = "no convergence"
-        if self._is_found(moved, targets):
+        if self._is_there(moved, targets) and moved.keeps_digits:
             return moved
         raise Unreachable(Outcome(False, ran_out(moved, start, first) or reason, self._about(moved, k - 1, targets)))
 

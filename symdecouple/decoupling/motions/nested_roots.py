@@ -68,7 +68,7 @@ class NestedRoots(OrbitMotion):
                 raise Unreachable(Outcome(False, reason, self._about(at(near), k - 1, targets)))
             found = at(_between(gap, near, far, targets.dtype == object))
         found = replace(found, residual=self._rest(found, targets[:k]))
-        if not self._is_found(found, targets[:k]):
+        if not (self._is_there(found, targets[:k]) and found.keeps_digits):
             reason = ran_out(found, start, moved.values) or f"level {k} not attainable"
             raise Unreachable(Outcome(False, reason, self._about(found, k - 1, targets)))
         return found
@@ -157,25 +157,24 @@ class LeafMotion:
     def moved(self, start: Moved, motion: OrbitMotion, targets: Array) -> Moved | None:
         """Move samples to the image at which leading features have their targets; None where a search finds none."""
         x, count = start.values, len(targets)
-        with np.errstate(all="ignore"):
-            y, _, size, sides = self._placed(x.astype(np.float64))
+        y, _, size, sides = self._placed(x.astype(np.float64))
 
-            def reached(at: Array) -> tuple[Array, Array]:
-                image, along, _ = triple_image(*sides, at)
-                z = self._back(image)[0]
-                fields = along / self._coordinate(z)[1]
-                return motion.values(z)[:count], motion.gradients(z)[:count] @ fields.T / len(z)
+        def reached(at: Array) -> tuple[Array, Array]:
+            image, along, _ = triple_image(*sides, at)
+            z = self._back(image)[0]
+            fields = along / self._coordinate(z)[1]
+            return motion.values(z)[:count], motion.gradients(z)[:count] @ fields.T / len(z)
 
-            is_wide = np.isfinite(size) and size > 0
-            at = on_triple_leaf(y, targets.astype(np.float64), reached, self._ends) if is_wide else None
-            if at is None:
-                return None
-            ends = as_multiprecision(at[:2]) if x.dtype == object else at[:2]
-            _, slope, width, apart = self._placed(x)
-            image, _, rate = triple_image(*apart, (*ends, float(at[2])))
-            values = self._back(image)[0]
-            rate = rate / width * slope / self._coordinate(values)[1]
-            error = start.error * rate + unit(x) * (abs(x) * rate + abs(values))
+        is_wide = np.isfinite(size) and size > 0
+        at = on_triple_leaf(y, targets.astype(np.float64), reached, self._ends) if is_wide else None
+        if at is None:
+            return None
+        ends = as_multiprecision(at[:2]) if x.dtype == object else at[:2]
+        _, slope, width, apart = self._placed(x)
+        image, _, rate = triple_image(*apart, (*ends, float(at[2])))
+        values = self._back(image)[0]
+        rate = rate / width * slope / self._coordinate(values)[1]
+        error = start.error * rate + unit(x) * (abs(x) * rate + abs(values))
         return Moved(values, start.slope * rate, error) if is_finite(largest(values)) else None
 
     def _placed(self, x: Array) -> tuple[Array, Array, Any, tuple[Array, Array]]:

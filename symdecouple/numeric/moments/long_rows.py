@@ -85,10 +85,11 @@ class LongRow(NamedTuple):
 def follow_long(rows: FloatArray, k: int, targets: FloatArray, held: FloatArray, rtol: float) -> dict[int, Outcome]:
     """Move standardized rows as `moment_path.follow`, in place, by their bins; return which are refused.
 
-    Where bins do not tell a row, or refuse it, its entries do.
+    Where bins do not tell a row, or refuse it, its entries do. Rows of NaN stay.
     """
     refusals = dict[int, Outcome]()
-    for r, row in enumerate(rows):
+    for r in np.flatnonzero(~np.isnan(rows[:, 0])).tolist():
+        row = rows[r]
         holds, few = held[:, [r]], LongRow.of(row, held[2, r], is_falling=bool(held[2, r] < 0))
         if few is not None:
             frame = few.frame
