@@ -69,18 +69,14 @@ class Application:
                                            for each in (self._values, self._gradients))
         return other
 
-    def own(self, rows: Array, count: int, is_rounded: bool = False) -> Array:
+    def own(self, rows: Array, count: int) -> Array:
         """Return the first features of rows as they are, (R, count), NaN where there is none, or float64 cannot hold
-        it; or what it is rounded to, 0 where it is too small."""
-        found = list[Array]()
+        it."""
+        out = np.empty((len(rows), count), dtype=np.result_type(rows, np.float64))
         for j in range(count):
-            if is_rounded and rows.dtype != object and j not in self._oracles:
-                with np.errstate(all="ignore"):
-                    found.append(self._values[j](self._near(j, rows))[0][:, 0])
-            else:
-                values = self._value(j, rows, False)[0]
-                found.append(values if values.dtype != object else np.where(_finite(values), values, mpmath.nan))
-        return np.stack(found, axis=1) if found else np.empty((len(rows), 0), dtype=rows.dtype)
+            out[:, j], _ = self._value(j, rows, False)
+        out[~_finite(out)] = np.nan if out.dtype != object else mpmath.nan
+        return out
 
     def covectors(self, x: Array, which: Sequence[int]) -> Array:
         """Return the gradients of some features with expressions at one sample vector, (len(which), N)."""

@@ -44,7 +44,6 @@ __all__ = ["GUARD", "Compute", "Running", "answered", "batch_of", "is_turned", "
 GUARD = 15  # digits beyond those asked for, which the levels of a plan may lose
 _CHUNK = 2**18  # numbers that move together; rows of mpmath numbers move alone
 _OF_DIGITS = "beyond ", "level ", "limit only", "no convergence", "critical point", "pole"  # or of what is asked for
-_WIDE = 256  # deviations at level 1: two digits are lost beside a mean of a wider sample
 _MOST_DIGITS = 800  # a root takes 2 seconds then, and twice the digits eight times as long
 _TURNED = 0.25  # of the range
 _MOST_BITS = 2048  # of exponentials: the exponents of float64, up and down
@@ -84,17 +83,14 @@ class Running:
             if self.checkpoint is not None:
                 done[self.checkpoint.restore(batch)] = True
             asked = np.array(list(batch.open_rows()), dtype=np.intp)
-            to_do, is_whole = asked[~done[asked]], tell is None and self.checkpoint is None  # nobody waits for portions
-            portioned = None if is_whole else Portioned(tell, len(asked), self.checkpoint is not None)
+            to_do, portioned = asked[~done[asked]], Portioned(tell, len(asked), self.checkpoint is not None)
             step = max(1, _CHUNK // max(1, n_samples)) if self.dps is None else 1
             for whole in (to_do[i : i + step] for i in range(0, len(to_do), step)):
-                for index in [whole] if portioned is None else portioned.cut(whole):
+                for index in portioned.cut(whole):
                     with as_part_of(len(whole) * n_samples):
                         found = self._portion(index, targets)
                     if found is not None:
                         known[:, index] = found
-                    if portioned is None:
-                        continue
                     done[index], is_end = True, bool(index[-1] == whole[-1])
                     if self.checkpoint is not None and (is_end or portioned.is_due()):
                         self.checkpoint.keep(batch, done)
@@ -196,10 +192,8 @@ class Running:
         feels_none = not self.choice.feels_no_shift and self.choice.feel_no_offset(self.batch.grid)
         rows = as_multiprecision(rows) if self.dps else widened(rows) if feels_none or self.shape is None else rows
         middle = middles(rows) if feels_none else np.zeros(1)
-        if feels_none and self.choice.spread is not None and self.choice.floats[0] is not None:
-            unit = self.choice.spread.coordinates([0.0, self.choice.floats[0]])[1]
-            is_wide = (rows.max(axis=1) - rows.min(axis=1) > _WIDE * unit)[:, None]  # level 1 would leave the mean
-            middle = np.where(is_wide, rows.sum(axis=1, keepdims=True) / rows.shape[1], middle)
+        if feels_none and self.choice.spread is not None:  # beside the mean of a wide sample level 1 is small
+            middle = rows.sum(axis=1, keepdims=True) / rows.shape[1]
         found = self.compute(self.levels, rows - middle if middle.any() else rows, targets, index)
         known = self.batch.means
         means = {r: known[i] for r, i in enumerate(index.tolist()) if i in known} if known else {}

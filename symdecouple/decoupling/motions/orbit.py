@@ -109,13 +109,13 @@ class OrbitMotion:
         symbols. `Unreachable` if no point of the orbit was found, or rounding left too few digits of it.
         """
         wanted = as_multiprecision(targets[:k]) if x.dtype == object else np.array(targets[:k], dtype=np.float64)
-        try:
-            with np.errstate(all="ignore"):  # what is not finite is refused
+        with np.errstate(all="ignore"):  # what is not finite is refused
+            try:
                 return self._imposed(x, k, wanted)
-        except Unreachable as error:
-            if self.explicit < 2 or self._are_references(wanted[:-1]):
-                raise Unreachable(self._by_rounding(x, k, wanted, error.outcome)) from None
-        return self._anywhere.impose(x, k, targets)
+            except Unreachable as error:
+                if self.explicit < 2 or self._are_references(wanted[:-1]):
+                    raise Unreachable(self._by_rounding(x, k, wanted, error.outcome)) from None
+            return self._anywhere.impose(x, k, targets)
 
     @cached_property
     def _anywhere(self) -> OrbitMotion:
