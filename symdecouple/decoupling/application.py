@@ -69,13 +69,22 @@ class Application:
                                            for each in (self._values, self._gradients))
         return other
 
-    def own(self, rows: Array, count: int) -> Array:
+    def values(self, x: Array) -> Array:
+        """Return the features of one sample vector, (M,)."""
+        return np.asarray(self.own(x[None], self.size)[0])
+
+    def own(self, rows: Array, count: int, is_rounded: bool = False) -> Array:
         """Return the first features of rows as they are, (R, count), NaN where there is none, or float64 cannot hold
-        it."""
+        it; or what it is rounded to, 0 where it is too small."""
         out = np.empty((len(rows), count), dtype=np.result_type(rows, np.float64))
         for j in range(count):
-            out[:, j], _ = self._value(j, rows, False)
-        out[~_finite(out)] = np.nan if out.dtype != object else mpmath.nan
+            if is_rounded and rows.dtype != object and j not in self._oracles:
+                with np.errstate(all="ignore"):
+                    out[:, j] = self._values[j](self._near(j, rows))[0][:, 0]
+            else:
+                out[:, j], _ = self._value(j, rows, False)
+        if out.dtype == object:
+            out[~_finite(out)] = mpmath.nan
         return out
 
     def covectors(self, x: Array, which: Sequence[int]) -> Array:

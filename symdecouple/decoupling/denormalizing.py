@@ -56,7 +56,7 @@ def denormalizer(plan: Any, batch: Batch, values: Any, level: int | None, dps: i
 
     def compute(levels: Levels, rows: Array, references: Sequence[Any], index: Array) -> Answers:
         out, asked = np.array(widened(rows)), as_multiprecision(given[index]) if dps else given[index]
-        own = application.own(out, beyond)  # of normalized rows they are the decoupled ones
+        own = application.own(out, beyond, True)  # of normalized rows they are the decoupled ones
         apart = np.abs(own[:, k:] - asked[:, k:beyond])
         is_moved = (apart > max(_SAME, 64 * unit) * (1 + np.abs(asked[:, k:beyond]))).any(axis=1)
         each = asked[:, [j for j in order if j < count]]

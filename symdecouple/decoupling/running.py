@@ -44,6 +44,7 @@ __all__ = ["GUARD", "Compute", "Running", "answered", "batch_of", "is_turned", "
 GUARD = 15  # digits beyond those asked for, which the levels of a plan may lose
 _CHUNK = 2**18  # numbers that move together; rows of mpmath numbers move alone
 _OF_DIGITS = "beyond ", "level ", "limit only", "no convergence", "critical point", "pole"  # or of what is asked for
+_WIDE = 256  # deviations at level 1: two digits are lost beside a mean of a wider sample
 _MOST_DIGITS = 800  # a root takes 2 seconds then, and twice the digits eight times as long
 _TURNED = 0.25  # of the range
 _MOST_BITS = 2048  # of exponentials: the exponents of float64, up and down
@@ -192,8 +193,10 @@ class Running:
         feels_none = not self.choice.feels_no_shift and self.choice.feel_no_offset(self.batch.grid)
         rows = as_multiprecision(rows) if self.dps else widened(rows) if feels_none or self.shape is None else rows
         middle = middles(rows) if feels_none else np.zeros(1)
-        if feels_none and self.choice.spread is not None:  # beside the mean of a wide sample level 1 is small
-            middle = rows.sum(axis=1, keepdims=True) / rows.shape[1]
+        if feels_none and self.choice.spread is not None and self.choice.floats[0] is not None:
+            unit = self.choice.spread.coordinates([0.0, self.choice.floats[0]])[1]
+            is_wide = (rows.max(axis=1) - rows.min(axis=1) > _WIDE * unit)[:, None]  # level 1 would leave the mean
+            middle = np.where(is_wide, rows.sum(axis=1, keepdims=True) / rows.shape[1], middle)
         found = self.compute(self.levels, rows - middle if middle.any() else rows, targets, index)
         known = self.batch.means
         means = {r: known[i] for r, i in enumerate(index.tolist()) if i in known} if known else {}

@@ -217,13 +217,14 @@ class OrbitMotion:
         return rest if is_finite(rest) else mpmath.inf
 
     def _is_there(self, moved: Moved, targets: Array) -> bool:
-        """True where what is missing is little, beside 1 and the targets or beside what features change by when the
-        samples move by their size."""
-        y, little = moved.values, mpmath.sqrt(unit(moved.values))
+        """True where what is missing is little beside 1 and the targets; or, after formulas and below the level that
+        takes the unit, beside what features change by when the samples move by their size."""
+        y, k, little = moved.values, len(targets), mpmath.sqrt(unit(moved.values))
+        if moved.residual <= little or self.explicit < k >= self.undone[1]:
+            return bool(moved.residual <= little)
         sizes = [abs(t) + abs(y * v).sum() / len(y) for t, v in zip(targets, self.gradients(y), strict=False)]
-        gaps = abs(self.values(y)[: len(targets)] - targets)
-        is_small = [is_finite(gap) and gap <= little * size for gap, size in zip(gaps, sizes, strict=True)]
-        return bool(moved.residual <= little) or all(is_small)
+        gaps = abs(self.values(y)[:k] - targets)
+        return all(is_finite(gap) and gap <= little * size for gap, size in zip(gaps, sizes, strict=True))
 
     def _about(self, moved: Moved, k: int, targets: Array) -> str:
         value = self.values(moved.values)[k]
