@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -79,8 +80,7 @@ class Application:
         out = np.empty((len(rows), count), dtype=np.result_type(rows, np.float64))
         for j in range(count):
             if is_rounded and rows.dtype != object and j not in self._oracles:
-                with np.errstate(all="ignore"):
-                    out[:, j] = self._values[j](self._near(j, rows))[0][:, 0]
+                out[:, j] = _asked(self._values[j], self._near(j, rows))[:, 0]
             else:
                 out[:, j], _ = self._value(j, rows, False)
         if out.dtype == object:
@@ -252,14 +252,15 @@ def _carry(levels: Sequence[AtLevel], spans: Sequence[tuple[int, int]], out: Arr
 def _evaluated(compiled: OnRows, rows: Array) -> Array:
     """Evaluate at rows; in more digits where numbers on the way are beyond float64, or one divides by what it takes for
     zero and has a number after it, as 1/Mean(1/x). NaN for what is 0 or nearly so because it is too small."""
-    with np.errstate(all="ignore"):
-        found = compiled(rows)[0]
+    undivided = _asked(compiled, rows, divide="raise")
+    found = _asked(compiled, rows) if undivided is None else undivided
     if rows.dtype == object:
         return found
     largest = np.maximum(np.maximum(-rows.min(axis=1), rows.max(axis=1)), _TINY)
     some = (np.abs(np.log2(largest)) > _FAR) | (np.abs(found) < _TINY).all(axis=1)
-    fine = np.isfinite(found).all(axis=1)
-    some |= fine & _leaves(compiled, rows[fine], divide="raise")
+    if undivided is None:
+        fine = np.isfinite(found).all(axis=1)
+        some |= fine & (_asked(compiled, rows[fine], divide="raise") is None)
     exact = {r: values for r in np.flatnonzero(some) if (values := _in_digits(compiled, rows[r])) is not None}
     found = found.copy() if exact else found
     for r, values in exact.items():
@@ -269,31 +270,25 @@ def _evaluated(compiled: OnRows, rows: Array) -> Array:
     return found
 
 
-def _leaves(compiled: OnRows, rows: Array, **raised: Any) -> bool:
-    """Tell whether numbers on the way to values, or gradients, of rows leave float64 in some way."""
-    try:
-        with np.errstate(**{"all": "ignore", **raised}):
-            compiled(rows)
-    except FloatingPointError:
-        return True
-    return False
+def _asked(compiled: OnRows, rows: Array, **raised: Any) -> Any:
+    """Values, or gradients, of rows; None where numbers on the way leave float64 in a way that is to be raised."""
+    with suppress(FloatingPointError), np.errstate(**{"all": "ignore", **raised}):
+        return compiled(rows)[0]
 
 
 def _in_digits(compiled: OnRows, row: Array) -> Any:
     """A value, or a gradient, of a sample where numbers on the way are beyond float64, in more digits; None elsewhere.
     """
-    if not _leaves(compiled, row[None], over="raise", under="raise", divide="raise"):
+    if _asked(compiled, row[None], over="raise", under="raise", divide="raise") is not None:
         return None
-    with at_digits(_DIGITS), np.errstate(all="ignore"):
-        return compiled(as_multiprecision(row[None]))[0][0]
+    with at_digits(_DIGITS):
+        return _asked(compiled, as_multiprecision(row[None]))[0]
 
 
 def _runs_out(compiled: OnRows, row: Array) -> bool:
     """True where a value, or a gradient, is what over- or underflow on the way leave of it, on all of the domain."""
-    with np.errstate(all="ignore"):
-        found = compiled(row[None])[0]
-    is_there = bool(np.isfinite(found).all())
-    if is_there and (np.abs(found) >= _TINY).any():
+    found = _asked(compiled, row[None])
+    if np.isfinite(found).all() and (np.abs(found) >= _TINY).any():
         return False
     precise = _in_digits(compiled, row)
     return precise is not None and bool(_finite(precise).all())

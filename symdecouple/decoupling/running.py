@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import wraps
 from os import PathLike
@@ -53,27 +53,24 @@ _OUT_OF_RANGE = Outcome(False, "out of range", "feature 1 is beyond float64, all
 Compute: TypeAlias = Callable[[Levels, Array, Sequence[Any], Array], Answers]
 
 
-@dataclass(frozen=True, slots=True)
 class Running:
     """One call of a plan: `compute` is asked about the rows of a batch, which become features, or samples again.
 
-    The shape of an answer is None where it is a sample. Rows that are done may have a file. `has_third` tells that
-    samples are brought to their third level.
+    The shape of an answer is None where it is a sample; `level` is the last one on the way, None for that of features.
     """
 
-    choice: Choice
-    application: Application
-    perturbation: Perturbation | None
-    levels: Levels
-    batch: Batch
-    shape: tuple[int, ...] | None
-    dps: int | None
-    compute: Compute
-    checkpoint: Checkpoint | None = None
-    has_third: bool = False
+    def __init__(self, plan: Any, batch: Batch, shape: tuple[int, ...] | None, dps: int | None, compute: Compute,
+                 level: int | None) -> None:
+        self.choice: Choice = plan.choice
+        self.perturbation: Perturbation | None = plan.perturbation
+        self.application: Application = plan._application.on(batch.grid)
+        self.batch, self.shape, self.dps, self.compute = batch, shape, dps, compute
+        self.levels = self.choice.levels(level, dps is not None, batch.grid)
+        has_third = any(start == 3 for start, _ in self.application.spans) if level is None else level > 2
+        self.has_third = has_third and batch.name in ("transform", "normalize", "gradients")
 
-    def __call__(self, on_refusal: OnRefusal, progress: Progress | None) -> Any:
-        """Answer the rows; what is refused is NaN, and reported once."""
+    def __call__(self, on_refusal: OnRefusal, progress: Progress | None, kept: Checkpoint | None) -> Any:
+        """Answer the rows that are not kept yet; what is refused is NaN, and reported once."""
         batch, n_samples = self.batch, self.batch.rows.shape[-1]
         known = np.full((2, len(batch.rows)), np.nan, dtype=batch.numbers)  # residuals and errors
         digits = nullcontext() if self.dps is None else at_digits(
@@ -81,10 +78,10 @@ class Running:
         telling = nullcontext() if progress is None else reported(progress, batch.name)
         with np.errstate(under="ignore"), digits, telling as tell:
             targets, done = self._targets(), np.zeros(len(batch.rows), dtype=np.bool_)
-            if self.checkpoint is not None:
-                done[self.checkpoint.restore(batch)] = True
+            if kept is not None:
+                done[kept.restore(batch)] = True
             asked = np.array(list(batch.open_rows()), dtype=np.intp)
-            to_do, portioned = asked[~done[asked]], Portioned(tell, len(asked), self.checkpoint is not None)
+            to_do, portioned = asked[~done[asked]], Portioned(tell, len(asked), kept is not None)
             step = max(1, _CHUNK // max(1, n_samples)) if self.dps is None else 1
             for whole in (to_do[i : i + step] for i in range(0, len(to_do), step)):
                 for index in portioned.cut(whole):
@@ -93,8 +90,8 @@ class Running:
                     if found is not None:
                         known[:, index] = found
                     done[index], is_end = True, bool(index[-1] == whole[-1])
-                    if self.checkpoint is not None and (is_end or portioned.is_due()):
-                        self.checkpoint.keep(batch, done)
+                    if kept is not None and (is_end or portioned.is_due()):
+                        kept.keep(batch, done)
                     portioned.tell(int(done.sum()), is_end)
             self._as_statistics()
             result = batch.result(self.shape)
@@ -231,13 +228,9 @@ def answered(plan: Any, batch: Batch, shape: tuple[int, ...] | None, dps: int | 
              compute: Compute, level: int | None, progress: Progress | None, *,
              checkpoint: str | PathLike[str] | None = None) -> NDArray[Any] | Any:
     """Answer the rows of a batch by a plan, at the levels up to one, or, for features, at all."""
-    choice, key = plan.choice, (level, dps is not None, batch.grid)
     kept = None if checkpoint is None else Checkpoint.of(checkpoint, [
         *plan.features, plan._order, *plan.reference, plan.path, plan.perturbation, batch.means], batch)
-    applied, is_forward = plan._application.on(batch.grid), batch.name in ("transform", "normalize", "gradients")
-    has_third = any(start == 3 for start, _ in applied.spans) if level is None else level > 2
-    return Running(choice, applied, plan.perturbation, choice.levels(*key), batch, shape, dps,
-                   compute, kept, is_forward and has_third)(on_refusal, progress)
+    return Running(plan, batch, shape, dps, compute, level)(on_refusal, progress, kept)
 
 
 def leaves_out_masked(method: Callable[Concatenate[Any, Any, P], Any]) -> GivesRows[P]:
