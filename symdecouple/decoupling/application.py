@@ -163,11 +163,12 @@ class Application:
             _tell(found, self._beyond(np.flatnonzero(~_finite(own[:, j])), j, own.dtype == object))
         return found
 
-    def judged(self, row: Array, outcome: Outcome, own: Array | None) -> Outcome:
-        """Return why a sample is refused, by the cause where ways of different kinds see different symptoms.
+    def judged(self, rows: Array, found: Answers, is_feature: bool) -> dict[int, Outcome]:
+        """Return why samples are refused, by the cause where ways of different kinds see different symptoms."""
+        return {r: self._judged(rows[r], why, found.values[r] if is_feature else None)
+                for r, why in found.refusals.items()}
 
-        `own` are its features, NaN where it has none; None where they were not asked for.
-        """
+    def _judged(self, row: Array, outcome: Outcome, own: Array | None) -> Outcome:
         is_later = outcome.reason.startswith("level ") and not outcome.reason.startswith("level 1 ")
         is_equal = not self.features.coordinates and bool((row == row[0]).all())
         if is_equal and (outcome.reason in _OF_EQUAL_VALUES or is_later):

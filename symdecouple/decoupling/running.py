@@ -65,6 +65,7 @@ class Running:
         self.perturbation: Perturbation | None = plan.perturbation
         self.application: Application = plan._application.on(batch.grid)
         self.batch, self.shape, self.dps, self.compute = batch, shape, dps, compute
+        self.is_feature = shape is not None and len(shape) == 1
         self.levels = self.choice.levels(level, dps is not None, batch.grid)
         has_third = any(start == 3 for start, _ in self.application.spans) if level is None else level > 2
         self.has_third = has_third and batch.name in ("transform", "normalize", "gradients")
@@ -121,7 +122,6 @@ class Running:
     def _portion(self, index: Array, targets: Sequence[Any]) -> Array | None:
         """Answer some rows, and return how exactly they are known; nothing else of what was computed is left."""
         batch, rows = self.batch, taken(self.batch.rows, index)
-        is_feature = self.shape is not None and len(self.shape) == 1
         found, counted = self._found(rows, targets, index), self._counted(index, targets)
         if self.dps and not counted and any(o.reason.startswith(_OF_DIGITS) for o in found.refusals.values()):
             digits = min(max(map(_crowded_digits, rows)) + self.dps, _MOST_DIGITS)  # of the only row
@@ -136,11 +136,10 @@ class Running:
         if found.refusals and self.shape is None:  # in the memory of the batch
             batch.values[index[list(found.refusals)]] = mpmath.nan if self.dps else np.nan
         again = dict[int, RefusedRow]()
-        for r, symptom in found.refusals.items():
-            own, row = found.values[r] if is_feature else None, batch.rows[index[r]]
-            outcome = self.application.judged(row, symptom, own) if not batch.is_doubled else SINGLE
-            if batch.unrounded is not None and r not in counted:
-                outcome = fallen_together(batch.unrounded[index[r]], row, outcome)
+        for r, why in self.application.judged(rows, found, self.is_feature).items():
+            own, row, exact = found.values[r] if self.is_feature else None, rows[r], batch.unrounded
+            is_known = exact is None or r in counted
+            outcome = SINGLE if batch.is_doubled else why if is_known else fallen_together(exact[index[r]], row, why)
             if self.perturbation is None or batch.is_doubled:
                 batch.refusals[int(index[r])] = outcome
             else:
@@ -173,10 +172,8 @@ class Running:
 
         def ask(rows: Array, owner: Array) -> tuple[Array, Any, dict[int, Outcome]]:
             found = self._found(rows, targets, index[places[owner]])
-            are_features, none = refused[0].own is not None, rows[:, :0]
-            return found.values, none if found.known is None else found.known.T, {
-                r: self.application.judged(rows[r], why, found.values[r] if are_features else None)
-                for r, why in found.refusals.items()}
+            return found.values, rows[:, :0] if found.known is None else found.known.T, self.application.judged(
+                rows, found, self.is_feature)
 
         for r, tried in zip(again, tried_again(perturbation, refused, batch.grid, batch.whole, ask), strict=True):
             (batch.notes if tried.outcome.ok else batch.refusals)[int(index[r])] = tried.outcome
@@ -202,9 +199,8 @@ class Running:
                 middle[r] += float(mean - sum(map(Fraction, rows[r].tolist())) / rows.shape[1])  # taken off before
             with np.errstate(invalid="ignore"):  # of a NaN in an object array, again
                 found = replace(found, values=found.values + middle) if middle.any() else found
-            given = rows if self.batch.unrounded is None else self.batch.unrounded
-            places = np.arange(len(rows)) if given is rows else index
-            return _without_merged(rows, found, self.dps, self.choice.is_of_sets, lambda r: given[places[r]])
+            given = rows if self.batch.unrounded is None else self.batch.unrounded[index]
+            return _without_merged(rows, found, self.dps, self.choice.is_of_sets, given)
         if (leading := self.choice.leading) is None:
             return found
         is_slope = len(self.shape) > 1
@@ -296,8 +292,7 @@ def batch_of(choice: Choice, name: str, samples: Any, axis: SampleAxis, dps: int
     return batch
 
 
-def _without_merged(rows: Array, found: Answers, dps: int | None, is_of_sets: bool, given: Callable[[Array], Array]
-                    ) -> Answers:
+def _without_merged(rows: Array, found: Answers, dps: int | None, is_of_sets: bool, given: Array) -> Answers:
     """Refuse samples whose entries differ and come to one number, as `stats.match` does, but for what is rounding."""
     with at_digits(dps) if dps else nullcontext(), np.errstate(invalid="ignore", over="ignore"):
         values = +found.values if dps else found.values
@@ -305,15 +300,12 @@ def _without_merged(rows: Array, found: Answers, dps: int | None, is_of_sets: bo
         is_one = low == high
         for r in np.flatnonzero((high - low <= np.maximum(-low, high) / WAVES) & ~is_one) if is_of_sets else ():
             is_one[r] = is_turned(rows[r], values[r])
-        merged = np.flatnonzero(is_one)
-    if not merged.size:
-        return found
-    exact = given(merged)
-    if not (merged := merged[exact.min(axis=1) < exact.max(axis=1)]).size:
+    merged = [r for r in np.flatnonzero(is_one).tolist() if given[r].min() < given[r].max()]
+    if not merged:
         return found
     why = Outcome(False, "out of range", "all entries of the sample come to one number of " + (
         f"{dps} digits; use more of them" if dps else "float64; take another unit, or use dps="))
-    return replace(found, refusals={**dict.fromkeys(merged.tolist(), why), **found.refusals})
+    return replace(found, refusals={**dict.fromkeys(merged, why), **found.refusals})
 
 
 def is_turned(row: Array, moved: Array) -> bool:

@@ -132,7 +132,8 @@ class ConcatenatedFlows(JointSteps):
         return found
 
     def _fields(self, moved: Moved, k: int) -> Array:
-        return np.asarray(moved.way[2])
+        return np.array([self.generators(after.values, j)[-1] * (moved.slope / after.slope)
+                         for j, after in enumerate(moved.way[2], 1)])
 
     def _stepped(self, moved: Moved, delta: Array, targets: Array) -> Moved:
         start, times, _ = moved.way
@@ -142,11 +143,8 @@ class ConcatenatedFlows(JointSteps):
         return f"concatenated flows: {super()._about(moved, k, targets)}"
 
     def _from(self, start: Moved, times: Array, targets: Array) -> Moved:
-        """Follow all flows, and note the way: the start, the parameters, and the fields w_j at the end."""
-        moved, fields = start, list[Array]()
+        """Follow all flows, and note the way: the start, the parameters, and where each flow ends."""
+        ends = [start]
         for j, t in enumerate(times):
-            after = self._along(replace(moved, slope=np.full_like(start.slope, 1)), j, t)
-            fields = [w * after.slope for w in fields]
-            fields.append(self.generators(after.values, j + 1)[j])
-            moved = replace(after, slope=moved.slope * after.slope)
-        return replace(moved, residual=self._rest(moved, targets), way=(start, times, np.array(fields)))
+            ends.append(self._along(ends[-1], j, t))
+        return replace(ends[-1], residual=self._rest(ends[-1], targets), way=(start, times, ends[1:]))

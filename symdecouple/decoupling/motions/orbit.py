@@ -52,7 +52,7 @@ class Moved:
 
     `slope` is the derivative of the motion at each sample, flow parameters held; `error` a first-order bound of what
     rounding did to the values, motions along the orbit aside; `residual` the largest distance of an imposed feature
-    from its target v, over 1 + abs(v). Concatenated flows know their `way`: the start, their parameters and fields.
+    from its target v, over 1 + abs(v). Concatenated flows know their `way`: the start, their parameters and ends.
     """
 
     values: Array
