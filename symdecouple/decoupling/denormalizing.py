@@ -55,7 +55,7 @@ def denormalizer(plan: Any, batch: Batch, values: Any, level: int | None, dps: i
     unit = max(unit, rounding(values, dps))
 
     def compute(levels: Levels, rows: Array, references: Sequence[Any], index: Array) -> Answers:
-        out, asked = np.array(widened(rows)), as_multiprecision(given[index]) if dps else given[index]
+        out, asked = widened(rows), as_multiprecision(given[index]) if dps else given[index]
         own = application.own(out, beyond, True)  # of normalized rows they are the decoupled ones
         apart = np.abs(own[:, k:] - asked[:, k:beyond])
         is_moved = (apart > max(_SAME, 64 * unit) * (1 + np.abs(asked[:, k:beyond]))).any(axis=1)
@@ -80,6 +80,7 @@ def denormalizer(plan: Any, batch: Batch, values: Any, level: int | None, dps: i
             found = way.route.at_once(here, references, goals, unit) if application.is_single else None
             targets = [*references[:start], *goals[:, start:].T]
             at = found or next(way.at(here, [end], targets, is_fine=True, start=start))
+            out = at.values if len(which) == len(out) else out.copy()
             out[which] = at.values
             if known is not None and at.known is not None:
                 known[:, which] = np.maximum(known[:, which], at.known)

@@ -82,14 +82,17 @@ class Running:
             if kept is not None:
                 done[kept.restore(batch)] = True
             asked = np.array(list(batch.open_rows()), dtype=np.intp)
-            to_do, portioned = asked[~done[asked]], Portioned(tell, len(asked), kept is not None)
+            to_do, is_whole = asked[~done[asked]], tell is None and kept is None  # nobody waits for portions
+            portioned = None if is_whole else Portioned(tell, len(asked), kept is not None)
             step = max(1, _CHUNK // max(1, n_samples)) if self.dps is None else 1
             for whole in (to_do[i : i + step] for i in range(0, len(to_do), step)):
-                for index in portioned.cut(whole):
+                for index in [whole] if portioned is None else portioned.cut(whole):
                     with as_part_of(len(whole) * n_samples):
                         found = self._portion(index, targets)
                     if found is not None:
                         known[:, index] = found
+                    if portioned is None:
+                        continue
                     done[index], is_end = True, bool(index[-1] == whole[-1])
                     if kept is not None and (is_end or portioned.is_due()):
                         kept.keep(batch, done)

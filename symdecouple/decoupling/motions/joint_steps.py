@@ -116,7 +116,7 @@ class ConcatenatedFlows(JointSteps):
         times, found = np.zeros(0, dtype=moved.values.dtype), moved
         for level in range(1, k + 1):
             times = np.append(times, 0 * targets[0])
-            first, way, stride = self.values(found.values)[level - 1], 0 * targets[0], 1 + 0 * targets[0]
+            first, way, stride = self.values(found.values, level)[-1], 0 * targets[0], 1 + 0 * targets[0]
             while way < 1:
                 aim = targets[:level].copy()
                 if way + stride < 1:

@@ -53,7 +53,7 @@ class NestedRoots(OrbitMotion):
 
         @cache  # the ends of a bracket are asked for again
         def gap(t: Any) -> Any:
-            value = self.values(at(t).values)[k - 1] - targets[k - 1]
+            value = self.values(at(t).values, k)[-1] - targets[k - 1]
             if not is_finite(value):
                 raise Unreachable(Outcome(False, "not finite", str(self.steps[k - 1].feature)))
             return value
@@ -150,7 +150,7 @@ class LeafMotion:
             image, along, _ = triple_image(*sides, at)
             z = self._back(image)[0]
             fields = along / self._coordinate(z)[1]
-            return motion.values(z)[:count], motion.gradients(z)[:count] @ fields.T / len(z)
+            return motion.values(z, count), motion.gradients(z, count) @ fields.T / len(z)
 
         is_wide = np.isfinite(size) and size > 0
         at = on_triple_leaf(y, targets.astype(np.float64), reached, self._ends) if is_wide else None

@@ -89,13 +89,14 @@ class OrbitMotion:
         self._features_given = features
         self._is_growing = any(flow.expr.has(exp) for flow in self.flows)
 
-    def values(self, x: Array) -> Array:
-        """Return all features before a black box of a sample vector, (M,); NaN where one divides by zero."""
-        return np.array([f(x)[0][0] for f in self._features])
+    def values(self, x: Array, count: int | None = None) -> Array:
+        """Return the first features of a sample vector, by default all before a black box; NaN where one divides by
+        zero."""
+        return np.array([f(x)[0][0] for f in self._features[:count]])
 
-    def gradients(self, x: Array) -> Array:
-        """Return N grad f of all features, (M, N); NaN as in `values`."""
-        return np.array([np.broadcast_to(field(x)[0], x.shape) for field in self._gradients])
+    def gradients(self, x: Array, count: int | None = None) -> Array:
+        """Return their N grad f, (count, N); NaN as in `values`."""
+        return np.array([np.broadcast_to(field(x)[0], x.shape) for field in self._gradients[:count]])
 
     def generators(self, x: Array, k: int) -> Array:
         """Return the first k generators at the samples, (k, N)."""
@@ -206,14 +207,14 @@ class OrbitMotion:
     def _direction(self, moved: Moved, targets: Array) -> Array | None:
         """Return J^-1 (v - f), J_ij = Mean(v_fi u_j); None where the gradients are dependent along the fields."""
         y, k = moved.values, len(targets)
-        jacobian = self.gradients(y)[:k] @ self._fields(moved, k).T / len(y)
+        jacobian = self.gradients(y, k) @ self._fields(moved, k).T / len(y)
         rows = np.array([largest(row) for row in jacobian])
         if not (all(rows) and is_finite(largest(rows))):
             return None
-        return linear_solution(jacobian / rows[:, None], (targets - self.values(y)[:k]) / rows)
+        return linear_solution(jacobian / rows[:, None], (targets - self.values(y, k)) / rows)
 
     def _rest(self, moved: Moved, targets: Array) -> Any:
-        rest = largest((self.values(moved.values)[: len(targets)] - targets) / (1 + abs(targets)))
+        rest = largest((self.values(moved.values, len(targets)) - targets) / (1 + abs(targets)))
         return rest if is_finite(rest) else mpmath.inf
 
     def _is_there(self, moved: Moved, targets: Array) -> bool:
@@ -222,12 +223,12 @@ class OrbitMotion:
         y, k, little = moved.values, len(targets), mpmath.sqrt(unit(moved.values))
         if moved.residual <= little or self.explicit < k >= self.undone[1]:
             return bool(moved.residual <= little)
-        sizes = [abs(t) + abs(y * v).sum() / len(y) for t, v in zip(targets, self.gradients(y), strict=False)]
-        gaps = abs(self.values(y)[:k] - targets)
+        sizes = [abs(t) + abs(y * v).sum() / len(y) for t, v in zip(targets, self.gradients(y, k), strict=True)]
+        gaps = abs(self.values(y, k) - targets)
         return all(is_finite(gap) and gap <= little * size for gap, size in zip(gaps, sizes, strict=True))
 
     def _about(self, moved: Moved, k: int, targets: Array) -> str:
-        value = self.values(moved.values)[k]
+        value = self.values(moved.values, k + 1)[k]
         digits = "" if moved.values.dtype == object else " use dps= for more digits,"
         return (f"{self.steps[k].feature} came to {float(value):.6g} on the orbit of this sample, "
                 f"{float(targets[k]):.6g} was asked for; ask for a value that is attained,{digits} "

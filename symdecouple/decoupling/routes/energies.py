@@ -132,8 +132,10 @@ class EnergyRoute(AlongForms):
         with np.errstate(all="ignore"):
             apart = np.abs(self.values(after, references).values[:, :k] - targets) / (1 + np.abs(targets))
             kernel = self.impose(before, k, references).values
-            between = np.abs(kernel - self.impose(after, k, references).values).max(axis=1)
-            return np.asarray(np.maximum(apart.max(axis=1), between / np.abs(kernel).max(axis=1)))
+            size = np.maximum(kernel.max(axis=1), -kernel.min(axis=1))
+            kernel -= self.impose(after, k, references).values
+            between = np.maximum(kernel.max(axis=1), -kernel.min(axis=1))
+            return np.asarray(np.maximum(apart.max(axis=1), between / size))
 
 
 def _refused(values: Array, refusals: dict[int, Outcome], beyond: str) -> dict[int, Outcome]:

@@ -230,9 +230,9 @@ class OrbitRoute(Route):
         Gradients and generators have one span on an orbit: the shortest step to the targets is the one along it.
         """
         motion, y = self.motion(), moved.values
-        gaps = np.array(targets, dtype=object) - motion.values(y)[:k]
+        gaps = np.array(targets, dtype=object) - motion.values(y, k)
         try:
-            missing = finite(lambda: least_move(motion.gradients(y)[None, :k], gaps[None])[0])
+            missing = finite(lambda: least_move(motion.gradients(y, k)[None], gaps[None])[0])
         except NoSlope:
             return mpmath.inf
         off, unit = size(moved.error) + size(missing), spread(moved.values)

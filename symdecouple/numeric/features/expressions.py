@@ -121,7 +121,9 @@ class Compiled:
             known = self._intermediate(values, arguments)
             return [_spread(output(values, *arguments, *known), shape, values.dtype == object)
                     for output, shape in zip(outputs, self._shapes(values), strict=True)]
-        except (ZeroDivisionError, ValueError):  # of mpmath, for all of them
+        except (ZeroDivisionError, ValueError) as error:  # of mpmath, for all of them
+            if isinstance(error, InvalidInput):
+                raise
             if values.ndim == 1:
                 return [np.full(shape, mpmath.nan, dtype=values.dtype) for shape in self._shapes(values)]
             each = zip(values, *(np.broadcast_to(a, (*values.shape[:-1], 1)) for a in arguments), strict=True)
