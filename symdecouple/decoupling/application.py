@@ -127,10 +127,11 @@ class Application:
         with np.errstate(all="ignore"):
             lost = _carry(reached, spans, out)
         leading = spans[0][0] if spans else self.size
-        for at, (start, end) in zip([None, *reached], [(0, leading), *spans], strict=True):
-            why, way = ("out of range", f"its gradient {_TOO_FAR}") if at is None else _NO_GRADIENT, at
-            if at is not None:
-                _seen(found, at)
+        ways: list[AtLevel | None] = [None, *reached]
+        for level, (start, end) in zip(ways, [(0, leading), *spans], strict=True):
+            why, way = ("out of range", f"its gradient {_TOO_FAR}") if level is None else _NO_GRADIENT, level
+            if level is not None:
+                _seen(found, level)
             while way is not None:  # what stopped on the way back first comes first
                 _tell(refusals, way.refusals)
                 way = way.before
@@ -254,7 +255,7 @@ def _evaluated(compiled: OnRows, rows: Array) -> Array:
     """Evaluate at rows; in more digits where numbers on the way are beyond float64, or one divides by what it takes for
     zero and has a number after it, as 1/Mean(1/x). NaN for what is 0 or nearly so because it is too small."""
     undivided = _asked(compiled, rows, divide="raise")
-    found = _asked(compiled, rows) if undivided is None else undivided
+    found: Array = _asked(compiled, rows) if undivided is None else undivided
     if rows.dtype == object:
         return found
     largest = np.maximum(np.maximum(-rows.min(axis=1), rows.max(axis=1)), _TINY)

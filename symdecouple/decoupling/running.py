@@ -141,8 +141,8 @@ class Running:
         again = dict[int, RefusedRow]()
         for r, why in self.application.judged(rows, found, self.is_feature).items():
             own, row, exact = found.values[r] if self.is_feature else None, rows[r], batch.unrounded
-            is_known = exact is None or r in counted
-            outcome = SINGLE if batch.is_doubled else why if is_known else fallen_together(exact[index[r]], row, why)
+            given = row if exact is None or r in counted else exact[index[r]]
+            outcome = SINGLE if batch.is_doubled else fallen_together(given, row, why)
             if self.perturbation is None or batch.is_doubled:
                 batch.refusals[int(index[r])] = outcome
             else:
