@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import mpmath
 import numpy as np
-from sympy import Expr, Function, Pow
 from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
 from symdecouple.decoupling.motions.motion import is_finite
@@ -22,7 +22,6 @@ from symdecouple.decoupling.routes.route import Answers, AtLevel, Levels, rows_l
 from symdecouple.errors import Outcome
 from symdecouple.families.moments import recognize_moments
 from symdecouple.language.feature_set import FeatureSet
-from symdecouple.language.mean import Mean
 from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.black_box import Oracle
 from symdecouple.numeric.features.coordinates import compiled_feature
@@ -37,6 +36,7 @@ _OF_RANGE = ("not finite", "critical point", "level 1 not attainable", "pole")
 _TINY = float(np.finfo(np.float64).tiny)  # below, digits are missing
 _FAR = 60  # powers of two: of larger units, and the inverse, powers on the way may leave float64 from the 17th on
 _DIGITS = 30  # that decide then
+_NO_GRADIENT = "critical point", "it, or a feature before it, has no gradient to go along at this sample"
 _TOO_FAR = "is beyond float64; change the unit, or use dps="
 _OF_EQUAL_VALUES = ("critical point", "too few active frequencies", "no convergence", "not attainable", "not unique")
 
@@ -54,7 +54,6 @@ class Application:
         self._moments = len(recognize_moments(features, 1) or ())
         self._oracles = {j: Oracle(f.black_box) for j, f in enumerate(features) if f.black_box is not None}
         symbolic = {j: f for j, f in enumerate(features) if j not in self._oracles}
-        self._bounded = {j for j, f in symbolic.items() if _has_domain(f.expr)}
         self.waves = {j for j, f in symbolic.items() if f.expr.has(TrigonometricFunction)}
         compiled = {j: compiled_feature(f) for j, f in symbolic.items()}
         self._values = {j: values for j, (values, _) in compiled.items()}
@@ -72,23 +71,21 @@ class Application:
         return other
 
     def values(self, x: Array) -> Array:
-        """Return the features of one sample vector, (M,); NaN for black boxes."""
-        nan = mpmath.nan if x.dtype == object else np.nan
-        return np.array([_evaluated(self._values[j], self._near(j, x[None]))[0, 0] if j in self._values else nan
-                         for j in range(len(self.features))], dtype=x.dtype)
+        """Return the features of one sample vector, (M,)."""
+        return np.asarray(self.own(x[None], self.size)[0])
 
     def own(self, rows: Array, count: int, is_rounded: bool = False) -> Array:
         """Return the first features of rows as they are, (R, count), NaN where there is none, or float64 cannot hold
         it; or what it is rounded to, 0 where it is too small."""
-        found = list[Array]()
+        out = np.empty((len(rows), count), dtype=np.result_type(rows, np.float64))
         for j in range(count):
             if is_rounded and rows.dtype != object and j not in self._oracles:
-                with np.errstate(all="ignore"):
-                    found.append(self._values[j](self._near(j, rows))[0][:, 0])
+                out[:, j] = _asked(self._values[j], self._near(j, rows))[:, 0]
             else:
-                values = self._value(j, rows, False)[0]
-                found.append(values if values.dtype != object else np.where(_finite(values), values, mpmath.nan))
-        return np.stack(found, axis=1) if found else np.empty((len(rows), 0), dtype=rows.dtype)
+                out[:, j], _ = self._value(j, rows, False)
+        if out.dtype == object:
+            out[~_finite(out)] = mpmath.nan
+        return out
 
     def covectors(self, x: Array, which: Sequence[int]) -> Array:
         """Return the gradients of some features with expressions at one sample vector, (len(which), N)."""
@@ -129,23 +126,21 @@ class Application:
                 wrong[j] = {int(fine[r]): outcome for r, outcome in bad.items()}
         with np.errstate(all="ignore"):
             lost = _carry(reached, spans, out)
-        too_large = dict[int, Outcome]()
-        for j in range(spans[0][0] if spans else self.size):
-            beyond = [r for r in np.flatnonzero(~_finite(out[:, j]).all(axis=1)) if r not in refusals]
-            out[beyond, j] = np.nan
-            _tell(too_large, self._wrong(beyond, j, "out of range", f"its gradient {_TOO_FAR}"))
-        _tell(refusals, too_large)
-        for at, (start, end) in zip(reached, spans, strict=True):
-            fine, way = _seen(found, at), cast("AtLevel | None", at)
+        leading = spans[0][0] if spans else self.size
+        ways: list[AtLevel | None] = [None, *reached]
+        for level, (start, end) in zip(ways, [(0, leading), *spans], strict=True):
+            why, way = ("out of range", f"its gradient {_TOO_FAR}") if level is None else _NO_GRADIENT, level
+            if level is not None:
+                _seen(found, level)
             while way is not None:  # what stopped on the way back first comes first
-                _tell(refusals, way.stopped)
+                _tell(refusals, way.refusals)
                 way = way.before
             for j in range(start, end):
-                out[[*refusals, *wrong[j]], j] = np.nan
-                stopped = self._wrong(fine[~_finite(out[fine, j]).all(axis=1)], j, "critical point", "it, or a "
-                                      "feature before it, has no gradient to go along at this sample")
-                out[list(stopped), j] = np.nan
-                _tell(refusals, {**stopped, **wrong[j]})
+                if j >= leading:
+                    out[[*refusals, *wrong[j]], j] = np.nan
+                none = np.flatnonzero(~_finite(out[:, j]).all(axis=1))
+                out[none, j] = np.nan
+                _tell(refusals, {**self._wrong(none, j, *why), **wrong.get(j, {})})
         if found.known is not None:
             found.known[1] += lost
         return found
@@ -169,11 +164,12 @@ class Application:
             _tell(found, self._beyond(np.flatnonzero(~_finite(own[:, j])), j, own.dtype == object))
         return found
 
-    def judged(self, row: Array, outcome: Outcome, own: Array | None) -> Outcome:
-        """Return why a sample is refused, by the cause where ways of different kinds see different symptoms.
+    def judged(self, rows: Array, found: Answers, is_feature: bool) -> dict[int, Outcome]:
+        """Return why samples are refused, by the cause where ways of different kinds see different symptoms."""
+        return {r: self._judged(rows[r], why, found.values[r] if is_feature else None)
+                for r, why in found.refusals.items()}
 
-        `own` are its features, NaN where it has none; None where they were not asked for.
-        """
+    def _judged(self, row: Array, outcome: Outcome, own: Array | None) -> Outcome:
         is_later = outcome.reason.startswith("level ") and not outcome.reason.startswith("level 1 ")
         is_equal = not self.features.coordinates and bool((row == row[0]).all())
         if is_equal and (outcome.reason in _OF_EQUAL_VALUES or is_later):
@@ -209,7 +205,8 @@ class Application:
         beyond = [r for r in np.flatnonzero(~_finite(found).all(axis=1)) if rows.dtype != object and _runs_out(
             self._gradients[j], near[r])]
         # outside the domain of a feature a formula of its gradient may give numbers still
-        outside = self._value(j, rows, is_moved)[1] if j in self._bounded | self.waves else {}
+        outside = {r: why for r, why in self._value(j, rows, is_moved)[1].items()
+                   if rows.dtype == object or not _runs_out(self._values[j], near[r])}
         wrong = self._wrong(beyond, j, "out of range", f"its gradient {_TOO_FAR}")
         return found, wrong | outside | self._too_far_off(j, rows)
 
@@ -236,16 +233,6 @@ class Application:
         return {int(r): Outcome(False, reason, f"{self.features[j].name}: {detail}") for r in rows}
 
 
-def _has_domain(expr: Expr) -> bool:
-    """Tell whether samples may be outside the domain of a feature: logarithms, roots and the like, of its means too."""
-    means = expr.atoms(Mean)
-    if any(function.has(Mean) for function in expr.atoms(Function)):
-        return True
-    parts = [(mean.args[0], {mean.args[1]}) for mean in means] or [(expr, expr.free_symbols)]
-    return any(part.free_symbols & samples and not (isinstance(part, Pow) and part.exp.is_Integer and part.exp > 0)
-               for body, samples in parts for part in body.atoms(Function, Pow))
-
-
 def _carry(levels: Sequence[AtLevel], spans: Sequence[tuple[int, int]], out: Array) -> Array:
     """Carry gradients at their levels, (R, M, N), back to the samples, in place; what shares a path goes together.
 
@@ -265,67 +252,48 @@ def _carry(levels: Sequence[AtLevel], spans: Sequence[tuple[int, int]], out: Arr
 
 
 def _evaluated(compiled: OnRows, rows: Array) -> Array:
-    """Evaluate at rows, NaN where one divides by zero; mpmath raises there, and then rows are taken one by one."""
-    try:
-        with np.errstate(all="ignore", divide="raise"):
-            found = compiled(rows)[0]
-    except (ZeroDivisionError, ValueError, FloatingPointError):
-        if len(rows) == 1:
-            found = np.full(rows.shape, mpmath.nan if rows.dtype == object else np.nan, dtype=rows.dtype)
-        elif rows.dtype != object:
-            found = _undivided(compiled, rows)
-        else:
-            return np.concatenate([np.broadcast_to(_evaluated(compiled, row[None]), row[None].shape) for row in rows])
+    """Evaluate at rows; in more digits where numbers on the way are beyond float64, or one divides by what it takes for
+    zero and has a number after it, as 1/Mean(1/x). NaN for what is 0 or nearly so because it is too small."""
+    undivided = _asked(compiled, rows, divide="raise")
+    found: Array = _asked(compiled, rows) if undivided is None else undivided
     if rows.dtype == object:
         return found
     largest = np.maximum(np.maximum(-rows.min(axis=1), rows.max(axis=1)), _TINY)
     some = (np.abs(np.log2(largest)) > _FAR) | (np.abs(found) < _TINY).all(axis=1)
+    if undivided is None:
+        fine = np.isfinite(found).all(axis=1)
+        some |= fine & (_asked(compiled, rows[fine], divide="raise") is None)
     exact = {r: values for r in np.flatnonzero(some) if (values := _in_digits(compiled, rows[r])) is not None}
     found = found.copy() if exact else found
-    for r, values in exact.items():  # NaN for what is 0 or nearly so because it is too small: the variance near 1e-200
+    for r, values in exact.items():
         floats = np.array([float(v) if is_finite(v) else np.nan for v in values])
         is_lost = np.isnan(floats).any() or ((np.abs(floats) < _TINY).all() and any(values))
         found[r] = np.nan if is_lost else floats
     return found
 
 
-def _undivided(compiled: OnRows, rows: Array) -> Array:
-    """Evaluate at rows of float64; NaN for those that divide by zero and have a number after it, as 1/Mean(1/x)."""
-    with np.errstate(all="ignore"):
-        found = compiled(rows)[0].copy()
-    fine = np.flatnonzero(np.isfinite(found).all(axis=1))
-    try:
-        with np.errstate(all="ignore", divide="raise"):
-            compiled(rows[fine])
-    except FloatingPointError:
-        if len(fine) == 1:
-            found[fine] = np.nan
-        for half in np.array_split(fine, 2) if len(fine) > 1 else ():
-            found[half] = _undivided(compiled, rows[half])
-    return found
+def _asked(compiled: OnRows, rows: Array, **raised: Any) -> Any:
+    """Values, or gradients, of rows; None where numbers on the way leave float64 in a way that is to be raised."""
+    with suppress(FloatingPointError), np.errstate(**{"all": "ignore", **raised}):
+        return compiled(rows)[0]
 
 
 def _in_digits(compiled: OnRows, row: Array) -> Any:
     """A value, or a gradient, of a sample where numbers on the way are beyond float64, in more digits; None elsewhere.
     """
-    try:
-        with np.errstate(over="raise", under="raise", divide="ignore", invalid="ignore"):
-            compiled(row[None])
-    except FloatingPointError:
-        with at_digits(_DIGITS), np.errstate(all="ignore"):
-            return _evaluated(compiled, as_multiprecision(row[None]))[0]
-    return None
+    if _asked(compiled, row[None], over="raise", under="raise", divide="raise") is not None:
+        return None
+    with at_digits(_DIGITS):
+        return _asked(compiled, as_multiprecision(row[None]))[0]
 
 
 def _runs_out(compiled: OnRows, row: Array) -> bool:
     """True where a value, or a gradient, is what over- or underflow on the way leave of it, on all of the domain."""
-    with np.errstate(all="ignore"):
-        found = compiled(row[None])[0]
-    is_there = bool(np.isfinite(found).all())
-    if is_there and (np.abs(found) >= _TINY).any():
+    found = _asked(compiled, row[None])
+    if np.isfinite(found).all() and (np.abs(found) >= _TINY).any():
         return False
     precise = _in_digits(compiled, row)
-    return precise is not None and (is_there or bool(_finite(precise).all()))
+    return precise is not None and bool(_finite(precise).all())
 
 
 def _seen(found: Answers, at: Answers) -> Array:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from symdecouple.decoupling.routes.route import Answers, Levels, placed, within
+from symdecouple.decoupling.routes.route import Answers, Levels, within
 from symdecouple.decoupling.running import Compute
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
@@ -76,7 +76,8 @@ def denormalizer(plan: Any, batch: Batch, values: Any, level: int | None, dps: i
             found = way.route.at_once(here, references, goals, unit) if application.is_single else None
             targets = [*references[:start], *goals[:, start:].T]
             at = found or next(way.at(here, [end], targets, is_fine=True, start=start))
-            out = placed(at.values, which, out)
+            out = at.values if len(which) == len(out) else out.copy()
+            out[which] = at.values
             if known is not None and at.known is not None:
                 known[:, which] = np.maximum(known[:, which], at.known)
             refused |= {int(which[r]): outcome for r, outcome in at.refusals.items()}

@@ -52,7 +52,7 @@ def middles(rows: Array) -> Array:
     """
     low, high = rows.min(axis=1), rows.max(axis=1)
     middle = low / 2 + high / 2
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         is_far = np.array(abs(middle) > high - low, dtype=np.bool_)
     zero = mpmath.mpf(0) if rows.dtype == object else 0.0
     return np.where(is_far, middle, zero)[:, None]

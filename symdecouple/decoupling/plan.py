@@ -298,9 +298,10 @@ class Plan(Matching):
             raise InvalidInput(f"a report is about one sample vector or grid, {self.features.sample_ndim}-d; pass one")
         floats, (first,) = self.normalize([row], k, on_refusal="return")
         precise, (second,) = self.normalize([row], k, dps=dps, on_refusal="return")
-        names, values = self.features.names[:k], self._application.on(np.shape(floats)[1:]).values
+        names, applied = self.features.names[:k], self._application.on(np.shape(floats)[1:])
         with at_digits(dps + GUARD):
-            return report_of(dps, names, self.reference, values, (floats, first), (precise, second))
+            return report_of(dps, names, self.reference, lambda end: applied.own(end[None], k)[0], (floats, first),
+                             (precise, second))
 
     def attainable(self, samples: Any = None, *, n_samples: Any = None, axis: SampleAxis = "last") -> Attainable:
         """Return the interval that each decoupled feature can be in, the features before it at their references.

@@ -83,13 +83,8 @@ class Portioned:
             # work, not waiting for a busy machine, is what a row costs
             seconds = min(time.perf_counter() - self._began, time.process_time() - worked)
             rate, before = step / max(seconds, 1e-6), self._rate
-            self._rate, self._step = rate, step
-            if seconds < EVERY / 2:
-                self._step = int(min(EVERY * rate, _GROWTH * step))
-            elif rate > _PAYS * before and seconds < _LONGEST:  # many rows may take as long as one: growing pays
-                self._step = 2 * step
-            elif seconds > 2 * EVERY:
-                self._step = max(1, int(EVERY * rate))
+            least = 2 * step if rate > _PAYS * before and seconds < _LONGEST else 1  # many rows may take as long as one
+            self._rate, self._step = rate, max(least, int(min(EVERY * rate, _GROWTH * step)))
 
     def is_due(self) -> bool:
         """True iff the last time that something was told is `EVERY` ago, and the rest takes longer than a moment."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import wraps
 from os import PathLike
@@ -53,27 +53,25 @@ _OUT_OF_RANGE = Outcome(False, "out of range", "feature 1 is beyond float64, all
 Compute: TypeAlias = Callable[[Levels, Array, Sequence[Any], Array], Answers]
 
 
-@dataclass(frozen=True, slots=True)
 class Running:
     """One call of a plan: `compute` is asked about the rows of a batch, which become features, or samples again.
 
-    The shape of an answer is None where it is a sample. Rows that are done may have a file. `has_third` tells that
-    samples are brought to their third level.
+    The shape of an answer is None where it is a sample; `level` is the last one on the way, None for that of features.
     """
 
-    choice: Choice
-    application: Application
-    perturbation: Perturbation | None
-    levels: Levels
-    batch: Batch
-    shape: tuple[int, ...] | None
-    dps: int | None
-    compute: Compute
-    checkpoint: Checkpoint | None = None
-    has_third: bool = False
+    def __init__(self, plan: Any, batch: Batch, shape: tuple[int, ...] | None, dps: int | None, compute: Compute,
+                 level: int | None) -> None:
+        self.choice: Choice = plan.choice
+        self.perturbation: Perturbation | None = plan.perturbation
+        self.application: Application = plan._application.on(batch.grid)
+        self.batch, self.shape, self.dps, self.compute = batch, shape, dps, compute
+        self.is_feature = shape is not None and len(shape) == 1
+        self.levels = self.choice.levels(level, dps is not None, batch.grid)
+        has_third = any(start == 3 for start, _ in self.application.spans) if level is None else level > 2
+        self.has_third = has_third and batch.name in ("transform", "normalize", "gradients")
 
-    def __call__(self, on_refusal: OnRefusal, progress: Progress | None) -> Any:
-        """Answer the rows; what is refused is NaN, and reported once."""
+    def __call__(self, on_refusal: OnRefusal, progress: Progress | None, kept: Checkpoint | None) -> Any:
+        """Answer the rows that are not kept yet; what is refused is NaN, and reported once."""
         batch, n_samples = self.batch, self.batch.rows.shape[-1]
         known = np.full((2, len(batch.rows)), np.nan, dtype=batch.numbers)  # residuals and errors
         digits = nullcontext() if self.dps is None else at_digits(
@@ -81,11 +79,11 @@ class Running:
         telling = nullcontext() if progress is None else reported(progress, batch.name)
         with np.errstate(under="ignore"), digits, telling as tell:
             targets, done = self._targets(), np.zeros(len(batch.rows), dtype=np.bool_)
-            if self.checkpoint is not None:
-                done[self.checkpoint.restore(batch)] = True
+            if kept is not None:
+                done[kept.restore(batch)] = True
             asked = np.array(list(batch.open_rows()), dtype=np.intp)
-            to_do, is_whole = asked[~done[asked]], tell is None and self.checkpoint is None  # nobody waits for portions
-            portioned = None if is_whole else Portioned(tell, len(asked), self.checkpoint is not None)
+            to_do, is_whole = asked[~done[asked]], tell is None and kept is None  # nobody waits for portions
+            portioned = None if is_whole else Portioned(tell, len(asked), kept is not None)
             step = max(1, _CHUNK // max(1, n_samples)) if self.dps is None else 1
             for whole in (to_do[i : i + step] for i in range(0, len(to_do), step)):
                 for index in [whole] if portioned is None else portioned.cut(whole):
@@ -96,8 +94,8 @@ class Running:
                     if portioned is None:
                         continue
                     done[index], is_end = True, bool(index[-1] == whole[-1])
-                    if self.checkpoint is not None and (is_end or portioned.is_due()):
-                        self.checkpoint.keep(batch, done)
+                    if kept is not None and (is_end or portioned.is_due()):
+                        kept.keep(batch, done)
                     portioned.tell(int(done.sum()), is_end)
             self._as_statistics()
             result = batch.result(self.shape)
@@ -127,7 +125,6 @@ class Running:
     def _portion(self, index: Array, targets: Sequence[Any]) -> Array | None:
         """Answer some rows, and return how exactly they are known; nothing else of what was computed is left."""
         batch, rows = self.batch, taken(self.batch.rows, index)
-        is_feature = self.shape is not None and len(self.shape) == 1
         found, counted = self._found(rows, targets, index), self._counted(index, targets)
         if self.dps and not counted and any(o.reason.startswith(_OF_DIGITS) for o in found.refusals.values()):
             digits = min(max(map(_crowded_digits, rows)) + self.dps, _MOST_DIGITS)  # of the only row
@@ -142,11 +139,10 @@ class Running:
         if found.refusals and self.shape is None:  # in the memory of the batch
             batch.values[index[list(found.refusals)]] = mpmath.nan if self.dps else np.nan
         again = dict[int, RefusedRow]()
-        for r, symptom in found.refusals.items():
-            own, row = found.values[r] if is_feature else None, batch.rows[index[r]]
-            outcome = self.application.judged(row, symptom, own) if not batch.is_doubled else SINGLE
-            if batch.unrounded is not None and r not in counted:
-                outcome = fallen_together(batch.unrounded[index[r]], row, outcome)
+        for r, why in self.application.judged(rows, found, self.is_feature).items():
+            own, row, exact = found.values[r] if self.is_feature else None, rows[r], batch.unrounded
+            given = row if exact is None or r in counted else exact[index[r]]
+            outcome = SINGLE if batch.is_doubled else fallen_together(given, row, why)
             if self.perturbation is None or batch.is_doubled:
                 batch.refusals[int(index[r])] = outcome
             else:
@@ -179,10 +175,8 @@ class Running:
 
         def ask(rows: Array, owner: Array) -> tuple[Array, Any, dict[int, Outcome]]:
             found = self._found(rows, targets, index[places[owner]])
-            are_features, none = refused[0].own is not None, rows[:, :0]
-            return found.values, none if found.known is None else found.known.T, {
-                r: self.application.judged(rows[r], why, found.values[r] if are_features else None)
-                for r, why in found.refusals.items()}
+            return found.values, rows[:, :0] if found.known is None else found.known.T, self.application.judged(
+                rows, found, self.is_feature)
 
         for r, tried in zip(again, tried_again(perturbation, refused, batch.grid, batch.whole, ask), strict=True):
             (batch.notes if tried.outcome.ok else batch.refusals)[int(index[r])] = tried.outcome
@@ -208,9 +202,8 @@ class Running:
                 middle[r] += float(mean - sum(map(Fraction, rows[r].tolist())) / rows.shape[1])  # taken off before
             with np.errstate(invalid="ignore"):  # of a NaN in an object array, again
                 found = replace(found, values=found.values + middle) if middle.any() else found
-            given = rows if self.batch.unrounded is None else self.batch.unrounded
-            places = np.arange(len(rows)) if given is rows else index
-            return _without_merged(rows, found, self.dps, self.choice.is_of_sets, lambda r: given[places[r]])
+            given = rows if self.batch.unrounded is None else self.batch.unrounded[index]
+            return _without_merged(rows, found, self.dps, self.choice.is_of_sets, given)
         if (leading := self.choice.leading) is None:
             return found
         is_slope = len(self.shape) > 1
@@ -234,13 +227,9 @@ def answered(plan: Any, batch: Batch, shape: tuple[int, ...] | None, dps: int | 
              compute: Compute, level: int | None, progress: Progress | None, *,
              checkpoint: str | PathLike[str] | None = None) -> NDArray[Any] | Any:
     """Answer the rows of a batch by a plan, at the levels up to one, or, for features, at all."""
-    choice, key = plan.choice, (level, dps is not None, batch.grid)
     kept = None if checkpoint is None else Checkpoint.of(checkpoint, [
         *plan.features, plan._order, *plan.reference, plan.path, plan.perturbation, batch.means], batch)
-    applied, is_forward = plan._application.on(batch.grid), batch.name in ("transform", "normalize", "gradients")
-    has_third = any(start == 3 for start, _ in applied.spans) if level is None else level > 2
-    return Running(choice, applied, plan.perturbation, choice.levels(*key), batch, shape, dps,
-                   compute, kept, is_forward and has_third)(on_refusal, progress)
+    return Running(plan, batch, shape, dps, compute, level)(on_refusal, progress, kept)
 
 
 def leaves_out_masked(method: Callable[Concatenate[Any, Any, P], Any]) -> GivesRows[P]:
@@ -306,8 +295,7 @@ def batch_of(choice: Choice, name: str, samples: Any, axis: SampleAxis, dps: int
     return batch
 
 
-def _without_merged(rows: Array, found: Answers, dps: int | None, is_of_sets: bool, given: Callable[[Array], Array]
-                    ) -> Answers:
+def _without_merged(rows: Array, found: Answers, dps: int | None, is_of_sets: bool, given: Array) -> Answers:
     """Refuse samples whose entries differ and come to one number, as `stats.match` does, but for what is rounding."""
     with at_digits(dps) if dps else nullcontext(), np.errstate(invalid="ignore", over="ignore"):
         values = +found.values if dps else found.values
@@ -315,15 +303,12 @@ def _without_merged(rows: Array, found: Answers, dps: int | None, is_of_sets: bo
         is_one = low == high
         for r in np.flatnonzero((high - low <= np.maximum(-low, high) / WAVES) & ~is_one) if is_of_sets else ():
             is_one[r] = is_turned(rows[r], values[r])
-        merged = np.flatnonzero(is_one)
-    if not merged.size:
-        return found
-    exact = given(merged)
-    if not (merged := merged[exact.min(axis=1) < exact.max(axis=1)]).size:
+    merged = [r for r in np.flatnonzero(is_one).tolist() if given[r].min() < given[r].max()]
+    if not merged:
         return found
     why = Outcome(False, "out of range", "all entries of the sample come to one number of " + (
         f"{dps} digits; use more of them" if dps else "float64; take another unit, or use dps="))
-    return replace(found, refusals={**dict.fromkeys(merged.tolist(), why), **found.refusals})
+    return replace(found, refusals={**dict.fromkeys(merged, why), **found.refusals})
 
 
 def is_turned(row: Array, moved: Array) -> bool:

@@ -159,7 +159,7 @@ def test_fields_of_concatenated_flows_are_derivatives_by_the_parameters(name: st
     with mpmath.workdps(40):
         points, targets = as_multiprecision(POINTS), as_multiprecision(SETS[name][1])
         start, times = Moved(points, points * 0 + 1, points * 0), as_multiprecision([0.1, -0.2, 0.15])
-        fields, h = made._from(start, times, targets).way[2], mpmath.mpf(10) ** -12
+        fields, h = made._fields(made._from(start, times, targets), 3), mpmath.mpf(10) ** -12
         for j in range(3):
             up, down = (made._from(start, times + side * h * (np.arange(3) == j), targets).values
                         for side in (1, -1))

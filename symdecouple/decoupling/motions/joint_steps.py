@@ -37,7 +37,7 @@ from dataclasses import replace
 import numpy as np
 
 from symdecouple.decoupling.motions.motion import largest, unit
-from symdecouple.decoupling.motions.orbit import Moved, OrbitMotion, Unreachable, keeps_digits, ran_out
+from symdecouple.decoupling.motions.orbit import Moved, OrbitMotion, Unreachable, ran_out
 from symdecouple.errors import Outcome
 from symdecouple.numeric.features.expressions import Array
 
@@ -64,7 +64,7 @@ class JointSteps(OrbitMotion):
                 break
             delta = self._direction(moved, targets)
             found = None if delta is None else self._damped(moved, delta, targets)
-            if delta is None and keeps_digits(moved):
+            if delta is None and moved.keeps_digits:
                 reason = "critical point"
             if found is None:
                 break
@@ -74,7 +74,7 @@ class JointSteps(OrbitMotion):
                 break
         else:
             reason = "no convergence"
-        if self._is_found(moved, targets):
+        if self._is_there(moved, targets) and moved.keeps_digits:
             return moved
         raise Unreachable(Outcome(False, ran_out(moved, start, first) or reason, self._about(moved, k - 1, targets)))
 
@@ -116,7 +116,7 @@ class ConcatenatedFlows(JointSteps):
         times, found = np.zeros(0, dtype=moved.values.dtype), moved
         for level in range(1, k + 1):
             times = np.append(times, 0 * targets[0])
-            first, way, stride = self.values(found.values)[level - 1], 0 * targets[0], 1 + 0 * targets[0]
+            first, way, stride = self.values(found.values, level)[-1], 0 * targets[0], 1 + 0 * targets[0]
             while way < 1:
                 aim = targets[:level].copy()
                 if way + stride < 1:
@@ -132,7 +132,8 @@ class ConcatenatedFlows(JointSteps):
         return found
 
     def _fields(self, moved: Moved, k: int) -> Array:
-        return np.asarray(moved.way[2])
+        return np.array([self.generators(after.values, j)[-1] * (moved.slope / after.slope)
+                         for j, after in enumerate(moved.way[2], 1)])
 
     def _stepped(self, moved: Moved, delta: Array, targets: Array) -> Moved:
         start, times, _ = moved.way
@@ -142,11 +143,8 @@ class ConcatenatedFlows(JointSteps):
         return f"concatenated flows: {super()._about(moved, k, targets)}"
 
     def _from(self, start: Moved, times: Array, targets: Array) -> Moved:
-        """Follow all flows, and note the way: the start, the parameters, and the fields w_j at the end."""
-        moved, fields = start, list[Array]()
+        """Follow all flows, and note the way: the start, the parameters, and where each flow ends."""
+        ends = [start]
         for j, t in enumerate(times):
-            after = self._along(replace(moved, slope=np.full_like(start.slope, 1)), j, t)
-            fields = [w * after.slope for w in fields]
-            fields.append(self.generators(after.values, j + 1)[j])
-            moved = replace(after, slope=moved.slope * after.slope)
-        return replace(moved, residual=self._rest(moved, targets), way=(start, times, np.array(fields)))
+            ends.append(self._along(ends[-1], j, t))
+        return replace(ends[-1], residual=self._rest(ends[-1], targets), way=(start, times, ends[1:]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
@@ -91,11 +92,13 @@ def _mp(end: Any) -> Any:
     return mpmath.mpmathify(float(end) if end.is_infinite else end.evalf(mpmath.mp.dps + 10))
 
 
-def linear_solution(matrix: Array, right: Array) -> Array:
-    """Solve a small linear system in numbers of either kind."""
-    if matrix.dtype != object:
-        return np.linalg.solve(matrix, right)
-    return np.array(list(mpmath.lu_solve(mpmath.matrix(matrix.tolist()), mpmath.matrix(right.tolist()))), dtype=object)
+def linear_solution(matrix: Array, right: Array) -> Array | None:
+    """Solve a small linear system in numbers of either kind; None where its matrix is singular."""
+    with suppress(ZeroDivisionError, np.linalg.LinAlgError):
+        found = np.linalg.solve(matrix, right) if matrix.dtype != object else np.array(list(
+            mpmath.lu_solve(mpmath.matrix(matrix.tolist()), mpmath.matrix(right.tolist()))), dtype=object)
+        return found if all(map(is_finite, found)) else None
+    return None
 
 
 def unit(values: Array) -> Any:

@@ -35,7 +35,6 @@ from symdecouple.numeric.features.expressions import Array, Compiled, as_multipr
 __all__ = ["Automatic", "NestedRoots"]
 
 _MOST = 4000  # halvings and doublings: twice the exponents of float64
-_NEARER = 32  # halvings of a step that is too long, up to which a search between 0 and its end loses no time
 _LOOK = 20  # halvings whose changes are compared: a factor 1e6 of what is left of the way
 _STEADY = 0.5  # of a change: a power of what is left, to 1/20 at least, falls below in so many halvings
 
@@ -54,7 +53,7 @@ class NestedRoots(OrbitMotion):
 
         @cache  # the ends of a bracket are asked for again
         def gap(t: Any) -> Any:
-            value = self.values(at(t).values)[k - 1] - targets[k - 1]
+            value = self.values(at(t).values, k)[-1] - targets[k - 1]
             if not is_finite(value):
                 raise Unreachable(Outcome(False, "not finite", str(self.steps[k - 1].feature)))
             return value
@@ -68,7 +67,7 @@ class NestedRoots(OrbitMotion):
                 raise Unreachable(Outcome(False, reason, self._about(at(near), k - 1, targets)))
             found = at(_between(gap, near, far, targets.dtype == object))
         found = replace(found, residual=self._rest(found, targets[:k]))
-        if not self._is_found(found, targets[:k]):
+        if not (self._is_there(found, targets[:k]) and found.keeps_digits):
             reason = ran_out(found, start, moved.values) or f"level {k} not attainable"
             raise Unreachable(Outcome(False, reason, self._about(found, k - 1, targets)))
         return found
@@ -121,29 +120,17 @@ def _between(gap: Callable[[Any], Any], near: Any, far: Any, precise: bool) -> A
     if not precise:
         low, high = sorted((float(near), float(far)))
         return brentq(gap, low, high, xtol=1e-300, rtol=1e-15, maxiter=_MOST)
+    is_above = gap(far) > 0
+    for _ in range(_MOST):  # a first step may be too long by many powers of two
+        if near or gap(far) == 0:
+            break
+        middle = far / 2
+        near, far = (near, middle) if (gap(middle) > 0) == is_above else (middle, far)
     if gap(far) == 0:  # at all ends that are nearer the signs are those at `near`
         return far
-    near, far = (near, far) if near else _nearer(gap, far)
     share = mpmath.findroot(lambda s: gap(near + s * (far - near)), (mpmath.mpf(0), mpmath.mpf(1)), solver="anderson",
                             tol=mpmath.eps, maxsteps=60 + mpmath.mp.prec, verify=False)
     return near + share * (far - near)
-
-
-def _nearer(gap: Callable[[Any], Any], far: Any) -> tuple[Any, Any]:
-    """Return a bracket of a root between 0 and `far`, which may be too long by many powers of two."""
-    is_above, short, longest = gap(far) > 0, 0, _NEARER
-
-    def is_beyond(halvings: int) -> bool:
-        return bool((gap(mpmath.ldexp(far, -halvings)) > 0) == is_above)
-
-    if not is_beyond(longest):
-        return 0 * far, far
-    while longest < _MOST and is_beyond(longest):
-        short, longest = longest, 2 * longest
-    while longest - short > 1 and longest < _MOST:
-        middle = (short + longest) // 2
-        short, longest = (middle, longest) if is_beyond(middle) else (short, middle)
-    return (mpmath.ldexp(far, -longest) if longest < _MOST else 0 * far), mpmath.ldexp(far, -short)
 
 
 class LeafMotion:
@@ -157,25 +144,24 @@ class LeafMotion:
     def moved(self, start: Moved, motion: OrbitMotion, targets: Array) -> Moved | None:
         """Move samples to the image at which leading features have their targets; None where a search finds none."""
         x, count = start.values, len(targets)
-        with np.errstate(all="ignore"):
-            y, _, size, sides = self._placed(x.astype(np.float64))
+        y, _, size, sides = self._placed(x.astype(np.float64))
 
-            def reached(at: Array) -> tuple[Array, Array]:
-                image, along, _ = triple_image(*sides, at)
-                z = self._back(image)[0]
-                fields = along / self._coordinate(z)[1]
-                return motion.values(z)[:count], motion.gradients(z)[:count] @ fields.T / len(z)
+        def reached(at: Array) -> tuple[Array, Array]:
+            image, along, _ = triple_image(*sides, at)
+            z = self._back(image)[0]
+            fields = along / self._coordinate(z)[1]
+            return motion.values(z, count), motion.gradients(z, count) @ fields.T / len(z)
 
-            is_wide = np.isfinite(size) and size > 0
-            at = on_triple_leaf(y, targets.astype(np.float64), reached, self._ends) if is_wide else None
-            if at is None:
-                return None
-            ends = as_multiprecision(at[:2]) if x.dtype == object else at[:2]
-            _, slope, width, apart = self._placed(x)
-            image, _, rate = triple_image(*apart, (*ends, float(at[2])))
-            values = self._back(image)[0]
-            rate = rate / width * slope / self._coordinate(values)[1]
-            error = start.error * rate + unit(x) * (abs(x) * rate + abs(values))
+        is_wide = np.isfinite(size) and size > 0
+        at = on_triple_leaf(y, targets.astype(np.float64), reached, self._ends) if is_wide else None
+        if at is None:
+            return None
+        ends = as_multiprecision(at[:2]) if x.dtype == object else at[:2]
+        _, slope, width, apart = self._placed(x)
+        image, _, rate = triple_image(*apart, (*ends, float(at[2])))
+        values = self._back(image)[0]
+        rate = rate / width * slope / self._coordinate(values)[1]
+        error = start.error * rate + unit(x) * (abs(x) * rate + abs(values))
         return Moved(values, start.slope * rate, error) if is_finite(largest(values)) else None
 
     def _placed(self, x: Array) -> tuple[Array, Array, Any, tuple[Array, Array]]:

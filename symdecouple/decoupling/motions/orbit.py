@@ -30,7 +30,7 @@ from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, Compiled, as_multiprecision
 from symdecouple.numeric.moments.power_sums import centred_rows
 
-__all__ = ["Moved", "OrbitMotion", "Unreachable", "beyond", "keeps_digits", "lies_far", "ran_out"]
+__all__ = ["Moved", "OrbitMotion", "Unreachable", "beyond", "lies_far", "ran_out"]
 
 _ENDS = "limit only", "level ", "no convergence", "pole"
 _STEEP = 1 / 3  # of its digits: exp(x) beside 1 has lost so many
@@ -52,7 +52,7 @@ class Moved:
 
     `slope` is the derivative of the motion at each sample, flow parameters held; `error` a first-order bound of what
     rounding did to the values, motions along the orbit aside; `residual` the largest distance of an imposed feature
-    from its target v, over 1 + abs(v). Concatenated flows know their `way`: the start, their parameters and fields.
+    from its target v, over 1 + abs(v). Concatenated flows know their `way`: the start, their parameters and ends.
     """
 
     values: Array
@@ -60,6 +60,11 @@ class Moved:
     error: Array
     residual: Any = 0
     way: Any = None
+
+    @property
+    def keeps_digits(self) -> bool:
+        """True where rounding left two thirds of the digits."""
+        return bool(largest(self.error) <= mpmath.cbrt(mpmath.mpf(unit(self.values))) ** 2 * largest(self.values))
 
 
 class OrbitMotion:
@@ -84,13 +89,14 @@ class OrbitMotion:
         self._features_given = features
         self._is_growing = any(flow.expr.has(exp) for flow in self.flows)
 
-    def values(self, x: Array) -> Array:
-        """Return all features before a black box of a sample vector, (M,); NaN where one divides by zero."""
-        return np.array([_or_nan(f, x)[..., 0] for f in self._features])
+    def values(self, x: Array, count: int | None = None) -> Array:
+        """Return the first features of a sample vector, by default all before a black box; NaN where one divides by
+        zero."""
+        return np.array([f(x)[0][0] for f in self._features[:count]])
 
-    def gradients(self, x: Array) -> Array:
-        """Return N grad f of all features, (M, N); NaN as in `values`."""
-        return np.array([np.broadcast_to(_or_nan(field, x), x.shape) for field in self._gradients])
+    def gradients(self, x: Array, count: int | None = None) -> Array:
+        """Return their N grad f, (count, N); NaN as in `values`."""
+        return np.array([np.broadcast_to(field(x)[0], x.shape) for field in self._gradients[:count]])
 
     def generators(self, x: Array, k: int) -> Array:
         """Return the first k generators at the samples, (k, N)."""
@@ -104,12 +110,13 @@ class OrbitMotion:
         symbols. `Unreachable` if no point of the orbit was found, or rounding left too few digits of it.
         """
         wanted = as_multiprecision(targets[:k]) if x.dtype == object else np.array(targets[:k], dtype=np.float64)
-        try:
-            return self._imposed(x, k, wanted)
-        except Unreachable as error:
-            if self.explicit < 2 or self._are_references(wanted[:-1]):
-                raise Unreachable(self._by_rounding(x, k, wanted, error.outcome)) from None
-        return self._anywhere.impose(x, k, targets)
+        with np.errstate(all="ignore"):  # what is not finite is refused
+            try:
+                return self._imposed(x, k, wanted)
+            except Unreachable as error:
+                if self.explicit < 2 or self._are_references(wanted[:-1]):
+                    raise Unreachable(self._by_rounding(x, k, wanted, error.outcome)) from None
+            return self._anywhere.impose(x, k, targets)
 
     @cached_property
     def _anywhere(self) -> OrbitMotion:
@@ -141,7 +148,7 @@ class OrbitMotion:
             return self._search(moved, k, wanted)
         moved = self._explicit(moved, k, wanted)
         moved = replace(moved, residual=self._rest(moved, wanted))
-        if not (self._is_there(moved) or self._is_there_in_units(moved, wanted)):  # formulas are missed by rounding
+        if not self._is_there(moved, wanted):  # formulas are missed by rounding
             raise Unreachable(Outcome(False, beyond(x), self._about(moved, k - 1, wanted)))
         return moved
 
@@ -180,11 +187,7 @@ class OrbitMotion:
         return self._explicit(self._along(moved, k - 1, t), k - 1, targets)
 
     def _time(self, j: int, y: Array, targets: Array) -> Any:
-        try:
-            with np.errstate(all="ignore"):
-                t = self._times[j](y, targets[j], *targets[:j])[0].flat[0]
-        except (ZeroDivisionError, ValueError):
-            return None
+        t = self._times[j](y, targets[j], *targets[:j])[0][0]
         return t if is_finite(t) else None
 
     def _along(self, moved: Moved, j: int, t: Any) -> Moved:
@@ -194,10 +197,8 @@ class OrbitMotion:
         if found is None:
             raise Unreachable(Outcome(False, "pole", f"the flow of {self.flows[j].field} does not exist so long"))
         values, slope = found
-        with np.errstate(all="ignore"):
-            before = moved.error if motion.is_affine else moved.error + unit(values) * abs(moved.values)
-            error = before * abs(slope) + unit(values) * abs(values)
-            return Moved(values, moved.slope * slope, error)
+        before = moved.error if motion.is_affine else moved.error + unit(values) * abs(moved.values)
+        return Moved(values, moved.slope * slope, before * abs(slope) + unit(values) * abs(values))
 
     def _fields(self, moved: Moved, k: int) -> Array:
         """Return the fields u_j along which the first k flow parameters move a sample, (k, N)."""
@@ -206,42 +207,28 @@ class OrbitMotion:
     def _direction(self, moved: Moved, targets: Array) -> Array | None:
         """Return J^-1 (v - f), J_ij = Mean(v_fi u_j); None where the gradients are dependent along the fields."""
         y, k = moved.values, len(targets)
-        try:
-            with np.errstate(all="ignore"):
-                jacobian = self.gradients(y)[:k] @ self._fields(moved, k).T / y.shape[-1]
-                rows = np.array([largest(row) for row in jacobian])
-                if not all(rows):
-                    return None
-                delta = linear_solution(jacobian / rows[:, None], (targets - self.values(y)[:k]) / rows)
-        except (ZeroDivisionError, ValueError, np.linalg.LinAlgError):
+        jacobian = self.gradients(y, k) @ self._fields(moved, k).T / len(y)
+        rows = np.array([largest(row) for row in jacobian])
+        if not (all(rows) and is_finite(largest(rows))):
             return None
-        return delta if all(is_finite(d) for d in delta) else None
+        return linear_solution(jacobian / rows[:, None], (targets - self.values(y, k)) / rows)
 
     def _rest(self, moved: Moved, targets: Array) -> Any:
-        with np.errstate(all="ignore"):
-            gap = self.values(moved.values)[: len(targets)] - targets
-            rest = largest(gap / (1 + abs(targets)))
+        rest = largest((self.values(moved.values, len(targets)) - targets) / (1 + abs(targets)))
         return rest if is_finite(rest) else mpmath.inf
 
-    def _is_there(self, moved: Moved) -> bool:
-        return bool(moved.residual <= mpmath.sqrt(unit(moved.values)))
-
-    def _is_found(self, moved: Moved, targets: Array) -> bool:
-        """True where a search came to its targets; below the level that takes the unit, in units of the sample."""
-        is_there = self._is_there(moved) or (
-            len(targets) < self.undone[1] and self._is_there_in_units(moved, targets))
-        return is_there and keeps_digits(moved)
-
-    def _is_there_in_units(self, moved: Moved, targets: Array) -> bool:
-        """True where what is missing is little beside what features change by when the samples move by their size."""
-        y, k = moved.values, len(targets)
-        with np.errstate(all="ignore"):
-            sizes = [abs(t) + abs(y * v).sum() / len(y) for t, v in zip(targets, self.gradients(y), strict=False)]
-            gaps = abs(self.values(y)[:k] - targets)
-            return all(is_finite(g) and g <= mpmath.sqrt(unit(y)) * size for g, size in zip(gaps, sizes, strict=True))
+    def _is_there(self, moved: Moved, targets: Array) -> bool:
+        """True where what is missing is little beside 1 and the targets; or, after formulas and below the level that
+        takes the unit, beside what features change by when the samples move by their size."""
+        y, k, little = moved.values, len(targets), mpmath.sqrt(unit(moved.values))
+        if moved.residual <= little or self.explicit < k >= self.undone[1]:
+            return bool(moved.residual <= little)
+        sizes = [abs(t) + abs(y * v).sum() / len(y) for t, v in zip(targets, self.gradients(y, k), strict=True)]
+        gaps = abs(self.values(y, k) - targets)
+        return all(is_finite(gap) and gap <= little * size for gap, size in zip(gaps, sizes, strict=True))
 
     def _about(self, moved: Moved, k: int, targets: Array) -> str:
-        value = self.values(moved.values)[k]
+        value = self.values(moved.values, k + 1)[k]
         digits = "" if moved.values.dtype == object else " use dps= for more digits,"
         return (f"{self.steps[k].feature} came to {float(value):.6g} on the orbit of this sample, "
                 f"{float(targets[k]):.6g} was asked for; ask for a value that is attained,{digits} "
@@ -253,24 +240,9 @@ def _symbols(count: int) -> tuple[Symbol, ...]:
     return tuple(Symbol(f"v{j}", real=True) for j in range(1, count + 1))
 
 
-def _or_nan(compiled: Compiled, x: Array) -> Array:
-    """Evaluate an expression at the samples, NaN where it divides by zero, for which mpmath raises."""
-    try:
-        with np.errstate(all="ignore"):
-            return compiled(x)[0]
-    except (ZeroDivisionError, ValueError):
-        return np.full(1, mpmath.nan, dtype=object)
-
-
-def keeps_digits(moved: Moved) -> bool:
-    """True where rounding left two thirds of the digits."""
-    rounding = mpmath.mpf(unit(moved.values))
-    return bool(largest(moved.error) <= mpmath.cbrt(rounding) ** 2 * largest(moved.values))
-
-
 def ran_out(moved: Moved, start: Array, first: Array) -> str:
     """Name what ended a search from `start` where it was rounding, else return nothing."""
-    if keeps_digits(moved):
+    if moved.keeps_digits:
         return ""
     if _is_crowded(start, first):
         return beyond(start)

@@ -131,8 +131,7 @@ class EnergyRoute(AlongForms):
             return np.zeros(0)
         k = targets.shape[1]
         with np.errstate(all="ignore"):
-            values = self.values(after, references).values[:, :k]
-            apart = np.abs(values - targets) / (1 + np.abs(targets))
+            apart = np.abs(self.values(after, references).values[:, :k] - targets) / (1 + np.abs(targets))
             kernel = self.impose(before, k, references).values
             size = np.maximum(kernel.max(axis=1), -kernel.min(axis=1))
             kernel -= self.impose(after, k, references).values

@@ -11,7 +11,7 @@ import mpmath
 import numpy as np
 
 from symdecouple.decoupling.offsets import middles
-from symdecouple.decoupling.routes.route import AtLevel, Reached, Route, each_row, placed, rows_left
+from symdecouple.decoupling.routes.route import AtLevel, Reached, Route, each_row
 from symdecouple.errors import Outcome
 from symdecouple.families.filter_moments import FilterMoments, recognize_filter_moments
 from symdecouple.families.moments import MomentCoordinates
@@ -28,7 +28,7 @@ from symdecouple.numeric.paths.narrow_path import NarrowPath
 from symdecouple.numeric.precision.certain_refusals import certainly_refused, judged_by_ties
 from symdecouple.numeric.precision.path import PreciseImposed, follow_mp
 from symdecouple.numeric.precision.path_adjoint import pullback_mp
-from symdecouple.numeric.samples.matrix import taken
+from symdecouple.numeric.samples.batch import NAN_INPUT
 
 __all__ = ["NarrowRoute"]
 
@@ -62,33 +62,17 @@ class NarrowRoute(Route):
 
     def advance(self, at: AtLevel, k: int, targets: Sequence[Any], keep: bool, is_fine: bool) -> AtLevel:
         """As in `Route`."""
-        which = rows_left(len(at.values), at.refusals)
-        if not which.size:
-            return at
-        goals = [t[which] if np.ndim(t) else t for t in targets[:k]]
-        step_length = None if at.step_length is None else at.step_length[which]
-        found = self.follow(taken(at.values, which), k, goals, keep, is_fine, step_length)
-        refusals = {**at.refusals, **{int(which[r]): self._judged(at.values[which[r]], k, [
-            t[r] if np.ndim(t) else t for t in goals], seen) for r, seen in found.refusals.items()}}
-        stopped: dict[int, Outcome] = {}
-
-        def back(covectors: Array) -> tuple[Array, Any]:
-            assert found.back is not None
-            out, lost = covectors.copy(), np.zeros(len(at.values), dtype=at.values.dtype)
-            out[:, which], lost[which] = found.back(covectors[:, which])
-            stopped.update((int(which[r]), outcome) for r, outcome in found.stopped.items())
-            return out, lost
-
-        known = None if at.known is None else at.known.copy()
-        if known is not None and found.known is not None:
-            known[0, which], known[1, which] = found.known[0], known[1, which] + found.known[1]
-        return AtLevel(placed(found.values, which, at.values), refusals, known, back if keep else None,
-                       at if keep else None, stopped,
-                       None if found.step_length is None else placed(found.step_length, which, np.ones(len(at.values))))
+        found = self.follow(at.values, k, targets[:k], keep, is_fine, at.step_length)
+        for r, seen in found.refusals.items():
+            found.refusals[r] = at.refusals.get(r) or self._judged(at.values[r], k, [
+                t[r] if np.ndim(t) else t for t in targets[:k]], seen)
+        known = None if at.known is None or found.known is None else np.array([
+            found.known[0], at.known[1] + found.known[1]])
+        return replace(found, known=known, **({"before": at} if keep else {"back": None}))
 
     def follow(self, rows: Array, k: int, targets: Sequence[Any], keep: bool = False, is_fine: bool = False,
                step_length: Array | None = None) -> AtLevel:
-        """Follow the narrow paths of rows, (R, N), none of them refused; where they came `before` is not known here.
+        """Follow the narrow paths of rows, (R, N), refused ones NaN; where they came `before` is not known here.
 
         In small steps a row that does not arrive takes the usual ones, so that what is refused is the same.
         """
@@ -144,15 +128,17 @@ class NarrowRoute(Route):
         values = np.multiply(deviation, found.values, out=None if keep else found.values)
         values += mean
         unresolved = moment_adjoint.unresolved(standard, found.values) if keep and k == 3 else {}
-        lost = {r: why for r, why in unresolved.items() if r not in found.refusals and why.reason == "beyond float64"}
-        return AtLevel(values, dict(found.refusals), back=lambda c: (moment_adjoint.pullback(found, c), 0),
-                       stopped=lost)
+        lost = {r: why for r, why in unresolved.items() if why.reason == "beyond float64"}  # their way back is
+        values[list(lost)] = np.nan
+        return AtLevel(values, {**lost, **found.refusals}, back=lambda c: (moment_adjoint.pullback(found, c), 0))
 
     def _precisely(self, rows: Array, k: int, targets: Sequence[Any], keep: bool) -> AtLevel:
         features = getattr(self.path.features, "compiled", self.path.features)  # none of k is a black box here
         digits = max(1, mpmath.mp.dps - _SPARE)
 
         def one(row: Array, goals: list[Any]) -> Reached | Outcome:
+            if mpmath.isnan(row[0]):
+                return NAN_INPUT
             point = None if self.moments is None or k > len(self.moments) else self.moments.coordinates(goals)
             if point is not None and (known := certainly_refused(row, k, point)) is not None:
                 return known

@@ -34,7 +34,7 @@ from symdecouple.numeric.precision.path import size, spread
 from symdecouple.numeric.samples.vectors import widened
 
 __all__ = ["Answers", "AtLevel", "Levels", "OrbitRoute", "Reached", "Reordered", "Route", "SpreadRoute", "each_row",
-           "is_inside", "placed", "rows_left", "within"]
+           "is_inside", "rows_left", "within"]
 
 _FAR = 2.0**100  # flows and features take powers of numbers, and the tenth is beyond float64
 _DIGITS = 30  # that decide whether float64 is at fault
@@ -79,18 +79,16 @@ class AtLevel(Answers):
     ----------
     back : callable or None
         Takes gradients at `values`, (c, R, N), of functions of them; returns those at the rows `before`, with an
-        estimate of their errors relative to their sizes, (R,) or 0. None where the rows are the samples themselves.
+        estimate of their errors relative to their sizes, (R,) or 0; rows where it cannot go all the way are refused
+        from then on. None where the rows are the samples themselves.
     before : AtLevel or None
         The level that the rows came from along the steps of a narrow path; None where it was the samples themselves.
-    stopped : dict
-        Rows where `back` could not go all the way, and why.
     step_length : array (R,) or None
         How long the steps of the narrow path may be (`narrow_path.Imposed`), for the level after it.
     """
 
     back: Callable[[Array], tuple[Array, Any]] | None = None
     before: AtLevel | None = None
-    stopped: dict[int, Outcome] = field(default_factory=dict)
     step_length: Array | None = None
 
 
@@ -183,8 +181,7 @@ class OrbitRoute(Route):
         def one(row: Array, goals: list[Any]) -> Reached | Outcome:
             goals, place, scale, point = self._about_mean(goals)
             try:
-                with np.errstate(all="ignore"):  # what is not finite is refused
-                    moved = self.motion().impose(row, k, goals)
+                moved = self.motion().impose(row, k, goals)
             except Unreachable as error:
                 if point is None:
                     return self._in_more_digits(row, k, goals, error.outcome)
@@ -235,11 +232,11 @@ class OrbitRoute(Route):
 
         Gradients and generators have one span on an orbit: the shortest step to the targets is the one along it.
         """
+        motion, y = self.motion(), moved.values
+        gaps = np.array(targets, dtype=object) - motion.values(y, k)
         try:
-            gradients = finite(lambda: self.motion().gradients(moved.values)[:k])
-            gaps = np.array(targets, dtype=object) - self.motion().values(moved.values)[:k]
-            missing = least_move(gradients[None], gaps[None])[0]
-        except (NoSlope, ZeroDivisionError):
+            missing = finite(lambda: least_move(motion.gradients(y, k)[None], gaps[None])[0])
+        except NoSlope:
             return mpmath.inf
         off, unit = size(moved.error) + size(missing), spread(moved.values)
         return off / unit if unit else off and mpmath.inf  # a sample of zeros has no unit
@@ -288,7 +285,7 @@ def each_row(rows: Array, targets: Sequence[Any], answer: Callable[[Array, list[
     """
     nan, ways = mpmath.nan if rows.dtype == object else np.nan, dict[int, Any]()
     values, known = np.full(rows.shape, nan, dtype=rows.dtype), np.full((2, len(rows)), nan, dtype=rows.dtype)
-    refusals, stopped = dict[int, Outcome](), dict[int, Outcome]()
+    refusals = dict[int, Outcome]()
     for r, row in enumerate(rows):
         found = answer(row, [t[r] if np.ndim(t) else t for t in targets])
         if isinstance(found, Outcome):
@@ -303,12 +300,12 @@ def each_row(rows: Array, targets: Sequence[Any], answer: Callable[[Array, list[
             there = [j for j, each in enumerate(covectors[:, r]) if all(map(mpmath.isfinite, each))]
             carried = pull(way, covectors[there, r]) if there else (out[there, r], 0)
             if isinstance(carried, Outcome):
-                stopped[r], lost[r] = carried, mpmath.inf
+                refusals[r], lost[r] = carried, mpmath.inf
             else:
                 out[there, r], lost[r] = carried
         return out, lost
 
-    return AtLevel(values, refusals, known if rows.dtype == object else None, back, stopped=stopped)
+    return AtLevel(values, refusals, known if rows.dtype == object else None, back)
 
 
 def within(found: Some, interval: tuple[Any, Any] | None, reason: str = "outside the domain") -> Some:
@@ -322,7 +319,8 @@ def within(found: Some, interval: tuple[Any, Any] | None, reason: str = "outside
         return found
     values = found.values.copy()  # they may be the samples themselves
     values[outer] = np.nan
-    return replace(found, values=values, refusals={**found.refusals, **dict.fromkeys(outer, why)})
+    found.refusals.update(dict.fromkeys(outer, why))
+    return replace(found, values=values)
 
 
 def is_inside(row: Array, interval: tuple[Any, Any]) -> bool:
@@ -333,12 +331,3 @@ def is_inside(row: Array, interval: tuple[Any, Any]) -> bool:
 def rows_left(count: int, refused: dict[int, Outcome]) -> Array:
     """Return the rows of a batch that are not refused."""
     return np.delete(np.arange(count), list(refused))
-
-
-def placed(part: Array, which: Array, others: Any) -> Array:
-    """Return some rows in their places beside others, which stay as they are."""
-    if len(part) == len(others):
-        return part
-    out: Array = others.copy()
-    out[which] = part
-    return out

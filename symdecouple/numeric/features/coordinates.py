@@ -92,8 +92,13 @@ class CoordinateFunction:
         if precise not in self._compiled:
             self._compiled[precise] = function_of(self._symbols, self._exprs, precise, self._parts)
         shape = rows.shape[:-1] if fields is None else fields.shape[:-1]
-        with np.errstate(all="ignore"):  # what is not finite is NaN, and refused by who asked
-            found = self._compiled[precise](*_columns(rows), *(() if fields is None else _columns(fields)))
+        try:
+            with np.errstate(all="ignore"):  # what is not finite is NaN, and refused by who asked
+                found = self._compiled[precise](*_columns(rows), *(() if fields is None else _columns(fields)))
+        except (ZeroDivisionError, ValueError):  # of mpmath, for all points
+            if fields is not None:
+                raise
+            return np.full((len(self._exprs),), mpmath.nan) if rows.ndim == 1 else np.stack([self(row) for row in rows])
         out = np.empty((*shape, len(self._exprs)), dtype=rows.dtype)
         for i, column in enumerate(found):
             out[..., i] = mpmath.mpf(column) if precise and isinstance(column, int) else column

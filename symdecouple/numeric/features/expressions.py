@@ -114,12 +114,21 @@ class Compiled:
         Returns
         -------
         list of arrays
-            (..., N) where the sample is free, else (..., 1).
+            (..., N) where the sample is free, else (..., 1); NaN at sample vectors of mpmath numbers where one divides
+            by zero.
         """
         _, outputs = self._functions(values.dtype == object)
-        known = self._intermediate(values, arguments)
-        return [_spread(output(values, *arguments, *known), shape, values.dtype == object)
-                for output, shape in zip(outputs, self._shapes(values), strict=True)]
+        try:
+            known = self._intermediate(values, arguments)
+            return [_spread(output(values, *arguments, *known), shape, values.dtype == object)
+                    for output, shape in zip(outputs, self._shapes(values), strict=True)]
+        except (ZeroDivisionError, ValueError) as error:  # of mpmath, for all of them
+            if isinstance(error, InvalidInput):
+                raise
+            if values.ndim == 1:
+                return [np.full(shape, mpmath.nan, dtype=values.dtype) for shape in self._shapes(values)]
+            each = zip(values, *(np.broadcast_to(a, (*values.shape[:-1], 1)) for a in arguments), strict=True)
+            return [np.stack(found) for found in zip(*(self(*row) for row in each), strict=True)]
 
     def pullback(self, values: Array, weights: Sequence[Any], *arguments: Any) -> Array:
         r"""Return the field p with Mean(p u) = sum of <w_i, D_u e_i> for every field u.

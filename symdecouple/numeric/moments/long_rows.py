@@ -97,14 +97,15 @@ def follow_long(rows: FloatArray, k: int, targets: ArrayLike, held: ArrayLike, r
                 weights: Weights = None, grown: float | FloatArray = 1.0) -> Moved:
     """Move standardized rows as `moment_path.follow`, k at least 4; long ones by their bins, where they are.
 
-    Where bins do not tell a row, or refuse it, its entries do.
+    Where bins do not tell a row, or refuse it, its entries do. Rows of NaN stay.
     """
     if rows.shape[1] < FROM_ENTRIES:
         together = moment_path.follow(rows, k, targets, held=held, rtol=rtol, weights=weights, grown=grown)
         return Moved(together.values, together.growth, together.refusals)
     moved, goal, errors = Moved(rows, np.ones(len(rows)), {}), np.empty((k + 1, len(rows))), np.empty(len(rows))
     goal[1:k], goal[k], errors[:] = np.reshape(held, (k - 1, -1)), targets, grown
-    for r, row in enumerate(rows):
+    for r in np.flatnonzero(~np.isnan(rows[:, 0])).tolist():
+        row = rows[r]
         share, skewness = taken(weights, slice(r, r + 1)), float(goal[3, r])
         follow = partial(moment_path.follow, k=k, targets=goal[k, [r]], held=goal[1:k, [r]], rtol=rtol,
                          grown=errors[[r]])

@@ -117,3 +117,10 @@ def test_either_kind_of_feature() -> None:
         np.testing.assert_allclose(value[:, 0], (ROWS**2).mean(axis=1), rtol=1e-15)
         np.testing.assert_allclose(field, 2 * ROWS, rtol=1e-15)
         assert value.shape == (4, 1) and pair[0](ROWS[0])[0].shape == (1,)
+
+
+def test_points_of_mpmath_numbers_that_divide_by_zero_are_nan_alone() -> None:
+    x1, x2 = coordinates(2)
+    features = compiled_features(FeatureSet([x1 / x2, x1]))
+    found = features.values(as_multiprecision([[1, 2], [1, 0]]))
+    assert found[0].tolist() == [0.5, 1] and all(map(mpmath.isnan, found[1]))

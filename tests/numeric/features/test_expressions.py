@@ -202,6 +202,15 @@ def test_compiled_features_against_the_calculus() -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-12)
 
 
+def test_rows_of_mpmath_numbers_that_divide_by_zero_are_nan_alone() -> None:
+    a = Symbol("a", real=True)
+    compiled = Compiled([a / Mean(x), x / Mean(x), Mean(log(x**2))], x, [a])
+    rows = as_multiprecision([[1, -1, 4], [1, -2, 1], [0, 1, 5]])
+    for found, alone in zip(compiled(rows, as_multiprecision([[2], [3], [4]])), compiled(rows[0], 2), strict=True):
+        assert found.dtype == object and found[0].tolist() == alone.tolist()
+        assert all(map(mpmath.isnan, found[1:].flat))
+
+
 def test_outside_of_the_domain_everything_is_nan() -> None:
     features = CompiledFeatures(FeatureSet([Mean(sample("x", interval=(0, 2)) ** 2)]))
     rows = np.array([[0.5, 1.0], [0.5, 2.0], [-1.0, 1.0]])
