@@ -125,8 +125,8 @@ def _remarks(verdict: Verdict) -> list[str]:
         remarks.append(f"\\paragraph{{Exceptions}}\n\\begin{{itemize}}\n{listed}\\end{{itemize}}")
     if verdict.not_searched:
         remarks.append(words(f"Other exceptional values are possible: {verdict.not_searched}."))
-    return [*remarks, r"\paragraph{To check} \texttt{verdict.verify()} recomputes every claim by another route than "
-            "the one that found it."]
+    check = words(told.check).replace("verdict.verify()", r"\texttt{verdict.verify()}")
+    return [*remarks, rf"\paragraph{{To check}} {check}"]
 
 
 def _without_proof(verdict: Verdict) -> list[str]:

@@ -215,5 +215,8 @@ def _meaning(verdict: Verdict) -> str:
 def _check(verdict: Verdict) -> str:
     if verdict.certificate is None:
         return ""
+    if getattr(verdict.certificate, "kind", "") == "modified non-involution":
+        return ("verdict.verify() proves anew that the features before each level are involutive, and recomputes the "
+                "minor at the witness.")
     kind = "the witness, a sample with exact numbers," if verdict.status is Status.REFUTED else "every claim"
     return f"verdict.verify() recomputes {kind} by another route than the one that found it."

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar, get_args
 from sympy import I, S, oo
 from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
-from symdecouple.decoupling.leading import felt_digits, in_any_order, is_scaled, of_variance, on_the_line
+from symdecouple.decoupling.leading import Borrowed, felt_digits, in_any_order, is_scaled, of_variance, on_the_line
 from symdecouple.decoupling.motions.joint_steps import ConcatenatedFlows, StrictSteps
 from symdecouple.decoupling.motions.nested_roots import Automatic, NestedRoots
 from symdecouple.decoupling.motions.orbit import OrbitMotion
@@ -22,11 +22,11 @@ from symdecouple.decoupling.routes.energies import EnergyRoute
 from symdecouple.decoupling.routes.moments import MomentRoute
 from symdecouple.decoupling.routes.narrow import NarrowRoute
 from symdecouple.decoupling.routes.precise_energies import PreciseEnergyRoute
-from symdecouple.decoupling.routes.route import Levels, OrbitRoute, Reordered, Route, SpreadRoute
+from symdecouple.decoupling.routes.route import BorrowedRoute, Levels, OrbitRoute, Route
 from symdecouple.decoupling.verdicts.modified import first_features, modified_features
 from symdecouple.decoupling.verdicts.scenario import Verdicts
 from symdecouple.errors import BudgetExceeded, InvalidInput, NoClosedForm
-from symdecouple.families.moments import MomentCoordinates, recognize_moments
+from symdecouple.families.moments import recognize_moments
 from symdecouple.families.quadratic import recognize_quadratic
 from symdecouple.flows.flow import Flow
 from symdecouple.flows.generators import generators
@@ -37,7 +37,6 @@ from symdecouple.flows.steps import make_steps
 from symdecouple.language.budget import Budget
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
-from symdecouple.language.mean import Mean
 from symdecouple.language.precision import at_digits
 from symdecouple.numeric.moments.levels import HIGHEST
 from symdecouple.numeric.paths.black_box_rows import path_of
@@ -75,12 +74,11 @@ class Choice:
         Of as many leading features as are moments; the mean alone is one.
     moments : MomentCoordinates or None
         The same where these are two at least.
-    together : MomentCoordinates or None
+    in_order : MomentCoordinates or None
         The same in groups too.
-    spread : MomentCoordinates or None
-        Of the mean and feature 1, where that is a function of the variance alone: level 1 scales about the mean.
-    at_moments : tuple of int
-        Levels at which features are as many moments in another order: samples end where those bring them.
+    spread, borrowed : list of Borrowed
+        The mean and feature 1, where that is a function of the variance alone: level 1 scales about the mean. And that
+        with moments in another order: samples end where those bring them.
     energies : QuadraticForms or None
         Where the features are quadratic forms of a signal, and are not asked to take the narrow path.
     spans : list of tuple
@@ -112,29 +110,29 @@ class Choice:
         self.energies = None if path == "narrow" else recognize_quadratic(features)
         self.spans = [(group[0], group[-1] + 1) for group in features.groups]
         self.filter_ndim, self.n_coordinates = features.filter_ndim, len(features.coordinates)
-        self.together, self._places = self.moments, tuple(range(len(features)))
-        if self.moments is None and self.filter_ndim is None and not self.n_coordinates:
-            self.together, self._places = in_any_order(features, values)
         self.is_of_sets = len(features.symbolic) == len(features) and not (self.filter_ndim or self.n_coordinates)
         self.has_waves = any(f.expr.has(TrigonometricFunction) for f in features.symbolic)
         self.reach, self.is_growing = felt_digits(features)
         ends = set(features.sample.interval)
         self.interval = None if ends == {-oo, oo} else features.sample.interval
-        self.own = min(len(self.leading), 2) if self.leading is not None else 0
+        self.in_order, self.borrowed, self.spread = self.moments, list[Borrowed](), list[Borrowed]()
+        most = {"auto": 3, "narrow": 2}.get(path, 0) if self.interval is None else 0
+        if self.moments is None and self.filter_ndim is None and not self.n_coordinates:
+            self.in_order, self.borrowed = in_any_order(features, values, most)
+        if most and self.is_of_sets and not (self.energies or self.leading):
+            self.spread = of_variance(features, values)
+        self.borrowed = self.spread + self.borrowed
+        self.own = min(len(self.leading), 2) if self.leading is not None else len(self.spread)
         if path == "narrow" and self.leading is None and ends <= {-oo, S.Zero, oo}:
-            self.own = int(is_scaled(features))
-        self.spread = None
-        if path in ("auto", "narrow") and not (self.interval or self.energies or self.leading) and self.is_of_sets:
-            self.spread = of_variance(features)
-            self.own = self.own or int(self.spread is not None)
+            self.own = self.own or int(is_scaled(features))
         self.feels_no_shift = self.leading is not None
         self._flat: int | None = None
-        self._narrow = NarrowRoute(path_of(features), self._in_order)
+        self._narrow = NarrowRoute(path_of(features), self.in_order)
         self._last = self.spans[-1][0]
-        self._first = self._in_order or self.leading
-        self._closed = lru_cache(None)(partial(_closed, features, values))
-        self._free = self._closed if self.interval is None or self._first is None else lru_cache(None)(partial(
-            _closed, on_the_line(features, len(self._first)), values))
+        self._first = self.in_order or self.leading
+        self._free = features if self.interval is None or self._first is None else on_the_line(
+            features, len(self._first))
+        self._closed = lru_cache(None)(_closed)
         self.levels: Callable[[int | None, bool, tuple[int, ...]], Levels] = lru_cache(_KEPT)(self._levels)
         self.budget = budget
         if path not in ("auto", "narrow") and not self._is_covered(len(features)):
@@ -190,9 +188,9 @@ class Choice:
 
     def closed(self, level: int) -> Closed:
         """Return the closed forms up to a level; those of the last features are looked for when they are asked for."""
-        found = self._closed(self.path, self._last)
+        found = self._closed(self.features, self.values, self.path, self._last)
         is_all = level <= self._last or found.stopped  # what ends before the last features does not go on with them
-        return found if is_all else self._closed(self.path, len(self.features))
+        return found if is_all else self._closed(self.features, self.values, self.path, len(self.features))
 
     def level(self, level: int | None) -> int:
         """Return the level that is asked for, by default what comes before the last group.
@@ -235,7 +233,7 @@ class Choice:
         if self.energies is not None:
             closed.append((len(self.energies), PreciseEnergyRoute(self.energies, grid, self.features) if precise else
                            EnergyRoute(self.energies, grid)))
-        own = self.own if precise or self.path != "auto" or self._in_order is None else 3
+        own = self.own if precise or self.path != "auto" or self.in_order is None else 3
         if own and not precise and self._first is not None:
             own = min(own, len(self._first))
             closed.append((own, MomentRoute(self._first, own)))
@@ -243,46 +241,27 @@ class Choice:
         if self.path != "narrow" and not self._is_covered(level):
             if self.interval is not None and self._first is not None:
                 last = min(level, len(self._first))
-                orbit.append((last, OrbitRoute(lambda: self._free(self.path, last).motion, self._in_order)))
-            orbit.append((math.inf, OrbitRoute(lambda: self.closed(level).motion, self._in_order)))
-        elif self.path == "narrow" and own and self.spread is None and (precise or self.leading is None):
-            orbit.append((own, OrbitRoute(lambda: self._free("auto", self.own).motion)))
-        if self.spread is not None:
-            closed.append((1, SpreadRoute(OrbitRoute(lambda: self._scaled.motion, self.spread) if precise else
-                                          MomentRoute(self.spread, 2))))
-        if (ends := self.at_moments) and self.together is not None:
-            inner = OrbitRoute(lambda: self._ordered.motion, self.together) if precise else MomentRoute(
-                self.together, ends[-1])
-            closed += [(ends[0] - 1, route) for _, route in orbit]
-            closed.append((ends[-1], Reordered(inner, self._places)))
+                orbit.append((last, OrbitRoute(
+                    partial(self._motion, self._free, self.values, self.path, last), self.in_order)))
+            orbit.append((math.inf, OrbitRoute(lambda: self.closed(level).motion, self.in_order)))
+        elif self.path == "narrow" and own and (precise or self.leading is None):
+            orbit.append((own, OrbitRoute(partial(self._motion, self._free, self.values, "auto", self.own))))
+        for other in self.borrowed:
+            count = other.levels[-1] + other.places.count(None)
+            route = MomentRoute(other.coordinates, count) if not precise else OrbitRoute(
+                partial(self._motion, other.features, other.values, "auto", count), other.coordinates)
+            closed += [(other.levels[0] - 1, before) for _, before in orbit]
+            closed.append((other.levels[-1], BorrowedRoute(route, other.places)))
         closed += orbit
         return Levels(closed[0][1] if closed else narrow, closed, narrow,
-                      lambda k: k <= own or k in ends or self.is_closed(k), self.interval)
+                      lambda k: k <= own or self.is_borrowed(k) or self.is_closed(k), self.interval)
 
-    @cached_property
-    def _scaled(self) -> Closed:
-        """The closed forms of the mean and of feature 1."""
-        both = FeatureSet([Mean(self.features.sample), self.features[0]])
-        return _closed(both, (S.Zero, self.values[0]), "auto", 2)
+    def _motion(self, *asked: Any) -> OrbitMotion:
+        return self._closed(*asked).motion
 
-    @property
-    def _in_order(self) -> MomentCoordinates | None:
-        return self.together if self._places == tuple(range(len(self.features))) else None
-
-    @cached_property
-    def at_moments(self) -> tuple[int, ...]:
-        """Levels at which features are as many moments in another order."""
-        if self.together is None or self._in_order is not None or self.interval is not None:
-            return ()
-        most = min(len(self.together), {"auto": 3, "narrow": 2}.get(self.path, 0))
-        return tuple(k for k in range(2, most + 1) if sorted(self._places[:k]) == list(range(k)))
-
-    @cached_property
-    def _ordered(self) -> Closed:
-        """The closed forms of moments in their order."""
-        first = [self._places[i] for i in range(self.at_moments[-1])]
-        return _closed(FeatureSet([self.features[j] for j in first]), tuple(self.values[j] for j in first), "auto",
-                       len(first))
+    def is_borrowed(self, k: int) -> bool:
+        """Tell whether samples end at level k where moments do that are not the features in their order."""
+        return any(k in other.levels for other in self.borrowed)
 
     def _is_covered(self, level: int) -> bool:
         """True iff the frequency domain has all levels up to one, the mean included: no flow is looked for."""

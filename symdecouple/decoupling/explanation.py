@@ -130,7 +130,7 @@ def _note(choice: Choice, features: tuple[Any, ...], references: tuple[Any, ...]
     note = partial(LevelNote, level, features, references)
     along = f"along the projected gradient of {', '.join(clipped(f.name, _LONGEST) for f in features)}"
     ends = "; it ends where shift and scale do" if level <= choice.own else (
-        "; it ends where as many moments do" if level in choice.at_moments else "")
+        "; it ends where as many moments do" if choice.is_borrowed(level) else "")
     if choice.path == "narrow":
         return note("narrow path", along, "", f'path="narrow" was asked for{ends}')
     if obstacle := choice.obstacle(level):

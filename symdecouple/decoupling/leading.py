@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-from sympy import Function, Pow, exp
+from sympy import Function, Pow, S, exp
 from sympy.functions.elementary.hyperbolic import HyperbolicFunction
 from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
@@ -15,27 +16,46 @@ from symdecouple.language.gate import cancel
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample
 
-__all__ = ["felt_digits", "in_any_order", "is_scaled", "of_variance", "on_the_line"]
+__all__ = ["Borrowed", "felt_digits", "in_any_order", "is_scaled", "of_variance", "on_the_line"]
 
 _GROWING = HyperbolicFunction, exp
 
 
-def in_any_order(features: FeatureSet, values: tuple[Any, ...]) -> tuple[MomentCoordinates | None, tuple[int, ...]]:
-    """Return coordinates of leading features that are moments in groups, or in another order; and that order."""
+@dataclass(frozen=True, slots=True)
+class Borrowed:
+    """Moments, `features`, of which samples at some `levels` of a plan are at a level too: number i of them is feature
+    `places[i]` of the plan, None the mean that a sample has."""
+
+    coordinates: MomentCoordinates
+    features: FeatureSet
+    values: tuple[Any, ...]
+    places: tuple[int | None, ...]
+    levels: tuple[int, ...]
+
+
+def in_any_order(features: FeatureSet, values: tuple[Any, ...], most: int
+                 ) -> tuple[MomentCoordinates | None, list[Borrowed]]:
+    """Return coordinates of leading features that are moments in groups; or, of moments in another order, the levels
+    up to `most` at which features are as many of these."""
     natural = tuple(range(len(features)))
     for places in dict.fromkeys((natural, inner_order(in_groups([list(features)])))):
-        found = recognize_moments(FeatureSet([features[j] for j in places]))
-        if found is not None:
-            return found.of_references([values[j] for j in places]), places
-    return None, natural
+        ordered, wanted = FeatureSet([features[j] for j in places]), tuple(values[j] for j in places)
+        if (found := recognize_moments(ordered)) is not None:
+            found = found.of_references(wanted)
+            levels = tuple(k for k in range(2, min(len(found), most) + 1) if sorted(places[:k]) == list(range(k)))
+            return (found, []) if places == natural else (
+                None, [Borrowed(found, ordered, wanted, places, levels)] if levels else [])
+    return None, []
 
 
-def of_variance(features: FeatureSet) -> MomentCoordinates | None:
-    """Return the coordinates of the mean and feature 1, where this is a function of the variance alone."""
+def of_variance(features: FeatureSet, values: tuple[Any, ...]) -> list[Borrowed]:
+    """Return the mean with feature 1, where this is a function of the variance alone."""
     if len(features.groups[0]) > 1 or features[0].black_box is not None:
-        return None
-    found = recognize_moments(FeatureSet([Mean(features.sample), features[0]]))
-    return None if found is None or found.symbols[0] in found.forward[1].free_symbols else found
+        return []
+    both = FeatureSet([Mean(features.sample), features[0]])
+    found = recognize_moments(both)
+    is_free = found is not None and found.symbols[0] not in found.forward[1].free_symbols
+    return [Borrowed(found, both, (S.Zero, values[0]), (None, 0), (1,))] if found is not None and is_free else []
 
 
 def on_the_line(features: FeatureSet, count: int) -> FeatureSet:

@@ -190,8 +190,8 @@ class Running:
         feels_none = not self.choice.feels_no_shift and self.choice.feel_no_offset(self.batch.grid)
         rows = as_multiprecision(rows) if self.dps else widened(rows) if feels_none else rows
         middle = middles(rows) if feels_none else np.zeros(1)
-        if feels_none and self.choice.spread is not None and self.choice.floats[0] is not None:
-            unit = self.choice.spread.coordinates([0.0, self.choice.floats[0]])[1]
+        for scaled in self.choice.spread if feels_none and self.choice.floats[0] is not None else ():
+            unit = scaled.coordinates.coordinates([0.0, self.choice.floats[0]])[1]
             is_wide = (rows.max(axis=1) - rows.min(axis=1) > _WIDE * unit)[:, None]  # level 1 would leave the mean
             middle = np.where(is_wide, rows.sum(axis=1, keepdims=True) / rows.shape[1], middle)
         found = self.compute(self.levels, rows - middle if middle.any() else rows, targets, index)

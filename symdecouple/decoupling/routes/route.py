@@ -33,8 +33,8 @@ from symdecouple.numeric.precision.collocation import NoSlope, finite
 from symdecouple.numeric.precision.path import size, spread
 from symdecouple.numeric.samples.vectors import widened
 
-__all__ = ["Answers", "AtLevel", "Levels", "OrbitRoute", "Reached", "Reordered", "Route", "SpreadRoute", "each_row",
-           "is_inside", "rows_left", "within"]
+__all__ = ["Answers", "AtLevel", "BorrowedRoute", "Levels", "OrbitRoute", "Reached", "Route", "each_row", "is_inside",
+           "rows_left", "within"]
 
 _FAR = 2.0**100  # flows and features take powers of numbers, and the tenth is beyond float64
 _DIGITS = 30  # that decide whether float64 is at fault
@@ -243,38 +243,30 @@ class OrbitRoute(Route):
 
 
 @dataclass(frozen=True, slots=True)
-class Reordered(Route):
-    """A route that takes the features in another order: number i of it is feature `places[i]`."""
+class BorrowedRoute(Route):
+    """Levels of other features, number i of which is feature `places[i]`; None is the mean that a sample has."""
 
     route: Route
-    places: tuple[int, ...]
+    places: tuple[int | None, ...]
 
     def impose(self, rows: Array, k: int, targets: Sequence[Any], keep: bool) -> AtLevel:
-        """As in `Route`, at levels that have the same features in both orders."""
-        return self.route.impose(rows, k, [targets[j] for j in self.places[:k]], keep)
-
-
-@dataclass(frozen=True, slots=True)
-class SpreadRoute(Route):
-    """Level 1 of a function of the variance: scaled about the mean, by the `route` of level 2 of mean and variance."""
-
-    route: Route
-
-    def impose(self, rows: Array, k: int, targets: Sequence[Any], keep: bool) -> AtLevel:
-        """As in `Route`; a mean that is rounding is none, and not left beside what becomes small."""
+        """As in `Route`, at levels with the same features; a mean that is rounding is none, and not left beside what
+        becomes small."""
+        count = k + self.places.count(None)
 
         def means(numbers: Array) -> Array:
             found, sizes = numbers.sum(axis=-1) / numbers.shape[-1], abs(numbers).max(axis=-1)
             return np.asarray(np.where(abs(found) <= _ROUNDINGS * unit(rows) * sizes, 0 * found, found))
 
-        at = self.route.impose(rows, 2, [means(rows), targets[0]], keep)
+        goals = [means(rows) if j is None else targets[j] for j in self.places[:count]]
+        at = self.route.impose(rows, count, goals, keep)
 
         def back(covectors: Array) -> tuple[Array, Any]:
             assert at.back is not None
             free, lost = at.back(covectors)
             return free + means(covectors)[..., None], lost
 
-        return replace(at, back=back)
+        return at if count == k else replace(at, back=back)
 
 
 def each_row(rows: Array, targets: Sequence[Any], answer: Callable[[Array, list[Any]], Reached | Outcome],
