@@ -89,3 +89,16 @@ def test_a_function_of_the_variance_in_any_unit(path: Any, first: Any, goal: int
         np.testing.assert_allclose(precise[1], exact[0][1], rtol=1e-15)
     _, (outcome,) = plan.normalize(row * 2.0**180, level=1, on_refusal="return")
     assert outcome.reason == "out of range"  # a deviation of 1 beside a mean of 1e54
+
+
+@pytest.mark.parametrize("path", ["auto", "narrow"])
+@pytest.mark.parametrize(("first", "goal", "end"), [
+    (1 / VARIANCE, 4, 0.5), (VARIANCE**2, 16, 2), (VARIANCE**-2, 16, 0.5), (VARIANCE / (1 + VARIANCE), 0.8, 2),
+    (sp.exp(-VARIANCE), sp.exp(-4), 2)])
+def test_any_monotone_function_of_the_variance_in_any_unit(path: Any, first: Any, goal: Any, end: float) -> None:
+    """The fourth moment about the mean is the kurtosis of the sample times that of the deviation it goes to."""
+    plan = sd.decouple([first, sd.central_moment(4)], [goal, 0], path=path)
+    for power in (0, 30, 60, 100, -100):
+        found, _ = plan.transform(ROW * 2.0**power, on_refusal="return")
+        np.testing.assert_allclose(found[1], central(ROW, 4) * end**4, rtol=1e-13)
+    assert plan.transform(ROW[:8] * 2.0**100, dps=20)[1] == pytest.approx(central(ROW[:8], 4) * end**4, rel=1e-14)
