@@ -17,7 +17,7 @@ from sympy import Expr, Function, Pow
 from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
 from symdecouple.decoupling.motions.motion import is_finite
-from symdecouple.decoupling.offsets import feels_no_offset, middles
+from symdecouple.decoupling.offsets import about_middles, feels_no_offset, middles
 from symdecouple.decoupling.routes.route import Answers, AtLevel, Levels, rows_left
 from symdecouple.errors import Outcome
 from symdecouple.families.moments import recognize_moments
@@ -74,7 +74,7 @@ class Application:
     def values(self, x: Array) -> Array:
         """Return the features of one sample vector, (M,); NaN for black boxes."""
         nan = mpmath.nan if x.dtype == object else np.nan
-        return np.array([_evaluated(self._values[j], self._near(j, x[None]))[0, 0] if j in self._values else nan
+        return np.array([_evaluated(*self._near(self._values, j, x[None]))[0, 0] if j in self._values else nan
                          for j in range(len(self.features))], dtype=x.dtype)
 
     def own(self, rows: Array, count: int, is_rounded: bool = False) -> Array:
@@ -84,7 +84,8 @@ class Application:
         for j in range(count):
             if is_rounded and rows.dtype != object and j not in self._oracles:
                 with np.errstate(all="ignore"):
-                    found.append(self._values[j](self._near(j, rows))[0][:, 0])
+                    function, near = self._near(self._values, j, rows)
+                    found.append(function(near)[0][:, 0])
             else:
                 values = self._value(j, rows, False)[0]
                 found.append(values if values.dtype != object else np.where(_finite(values), values, mpmath.nan))
@@ -92,7 +93,7 @@ class Application:
 
     def covectors(self, x: Array, which: Sequence[int]) -> Array:
         """Return the gradients of some features with expressions at one sample vector, (len(which), N)."""
-        return np.concatenate([np.broadcast_to(_evaluated(self._gradients[j], self._near(j, x[None])), (1, len(x)))
+        return np.concatenate([np.broadcast_to(_evaluated(*self._near(self._gradients, j, x[None])), (1, len(x)))
                                for j in which])
 
     def decoupled(self, levels: Levels, rows: Array, references: Sequence[Any], is_fine: bool = False) -> Answers:
@@ -191,7 +192,7 @@ class Application:
         if j in self._oracles:
             values = self._oracles[j].values(rows)
             return values, self._oracles[j].refusals(rows, values)
-        values = _evaluated(self._values[j], self._near(j, rows))[:, 0]
+        values = _evaluated(*self._near(self._values, j, rows))[:, 0]
         bad = self._beyond(np.flatnonzero(~_finite(values)), j, values.dtype == object)
         if is_moved and j in self.waves and rows.dtype != object:
             lost = np.flatnonzero(np.maximum(-rows.min(axis=1), rows.max(axis=1)) > WAVES)
@@ -204,10 +205,10 @@ class Application:
             oracle = self._oracles[j]
             wrong = oracle.gradient_refusals(rows) | oracle.refusals(rows, oracle.values(rows))
             return oracle.gradients(rows)[0], wrong
-        near = self._near(j, rows)
-        found = np.broadcast_to(_evaluated(self._gradients[j], near), rows.shape) / rows.shape[1]
+        function, near = self._near(self._gradients, j, rows)
+        found = np.broadcast_to(_evaluated(function, near), rows.shape) / rows.shape[1]
         beyond = [r for r in np.flatnonzero(~_finite(found).all(axis=1)) if rows.dtype != object and _runs_out(
-            self._gradients[j], near[r])]
+            function, near[r])]
         # outside the domain of a feature a formula of its gradient may give numbers still
         outside = self._value(j, rows, is_moved)[1] if j in self._bounded | self.waves else {}
         wrong = self._wrong(beyond, j, "out of range", f"its gradient {_TOO_FAR}")
@@ -222,11 +223,16 @@ class Application:
         return self._wrong(np.flatnonzero(lost), j, ROUNDED.reason, "its gradient is lost in rounding, as the mean "
                            'that samples are brought to is far above the deviation; use dps=, or path="auto"')
 
-    def _near(self, j: int, rows: Array) -> Array:
-        """Return rows about 0 where they are far from it and feature j feels no offset."""
-        middle = middles(rows)
-        grid = self._shape or rows.shape[1:]
-        return rows - middle if middle.any() and feels_no_offset(self.features[j], grid) else rows
+    def _near(self, functions: dict[int, Any], j: int, rows: Array) -> tuple[OnRows, Array]:
+        """Return the value, or the gradient, of feature j, and rows: those far from 0 are about 0 where it feels no
+        offset, and where powers of this cancel it takes them by distances from their middles."""
+        function, middle, feature = functions[j], middles(rows), self.features[j]
+        if not middle.any() or feature.coordinates:
+            return function, rows
+        if feels_no_offset(feature, self._shape or rows.shape[1:]):
+            return function, rows - middle
+        expr = feature.expr if functions is self._values else feature.gradient.expr
+        return about_middles(expr, feature.sample) or function, rows
 
     def _beyond(self, rows: Iterable[Any], j: int, is_precise: bool = False) -> dict[int, Outcome]:
         help_ = "samples in its domain" if is_precise else "dps= for values beyond float64"

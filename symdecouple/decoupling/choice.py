@@ -17,7 +17,7 @@ from symdecouple.decoupling.leading import felt_digits, in_any_order, is_scaled,
 from symdecouple.decoupling.motions.joint_steps import ConcatenatedFlows, StrictSteps
 from symdecouple.decoupling.motions.nested_roots import Automatic, NestedRoots
 from symdecouple.decoupling.motions.orbit import OrbitMotion
-from symdecouple.decoupling.offsets import feels_no_offset
+from symdecouple.decoupling.offsets import about_middles, feels_no_offset
 from symdecouple.decoupling.routes.energies import EnergyRoute
 from symdecouple.decoupling.routes.moments import MomentRoute
 from symdecouple.decoupling.routes.narrow import NarrowRoute
@@ -144,8 +144,9 @@ class Choice:
         return Choice, (self.features, self.values, self.path, self.budget)
 
     def feel_differences(self, grid: tuple[int, ...]) -> bool:
-        """Tell whether a level may take the offset of samples on a grid away, or some feature feels none."""
-        return 0 not in grid and (len(self.spans) > 1 or any(feels_no_offset(f, grid) for f in self.features))
+        """Tell whether a level may take the offset of samples on a grid away, or it cancels in some feature."""
+        return 0 not in grid and (len(self.spans) > 1 or any(feels_no_offset(f, grid) or about_middles(
+            f.expr, f.sample) for f in self.features))
 
     def feel_no_offset(self, grid: tuple[int, ...]) -> bool:
         """Tell whether no feature feels an offset of samples on a grid; where a mean does, `feels_no_shift` tells."""

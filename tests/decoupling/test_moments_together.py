@@ -102,3 +102,19 @@ def test_any_monotone_function_of_the_variance_in_any_unit(path: Any, first: Any
         found, _ = plan.transform(ROW * 2.0**power, on_refusal="return")
         np.testing.assert_allclose(found[1], central(ROW, 4) * end**4, rtol=1e-13)
     assert plan.transform(ROW[:8] * 2.0**100, dps=20)[1] == pytest.approx(central(ROW[:8], 4) * end**4, rel=1e-14)
+
+
+@pytest.mark.parametrize("path", ["auto", "narrow"])
+@pytest.mark.parametrize("offset", [-(2.0**20), -8.0, 0.0, 3.0, 10.0, 100.0, 2.0**20])
+def test_the_square_of_a_mean_after_the_second_moment(path: Any, offset: float) -> None:
+    """Of the second moment 2 the mean keeps 1, of its sign, and the variance 1: beyond a mean of 0 the square is as
+    large again, and no step may go there unseen."""
+    row = ROW[:8] + offset
+    sign = 1 if sum(map(Fraction, row.tolist())) > 0 else -1
+    third = central(row, 3) + sign * (3 + 1)  # Mean((z + m)^3) = skewness + 3 m + m^3
+    plan = sd.decouple([M2, M1**2, M3], [2, 1, 4], path=path)
+    values, (outcome,) = plan.transform(row, on_refusal="return")
+    assert outcome.ok or (outcome.reason == "beyond float64" and abs(offset) == 2**20)
+    assert not outcome.ok or values[2] == pytest.approx(third, rel=1e-9)
+    if abs(offset) < 2**20 or path == "auto":
+        assert plan.transform(row, dps=25)[2] == pytest.approx(third, rel=1e-14)

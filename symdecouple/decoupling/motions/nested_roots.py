@@ -49,8 +49,13 @@ class NestedRoots(OrbitMotion):
         start = moved.values
         moved = self._search(moved, k - 1, targets)
 
+        @lru_cache(1)
         def at(t: Any) -> Moved:
             return self._search(self._along(moved, k - 1, t), k - 1, targets)
+
+        def rate(t: Any) -> Any:
+            direction = self._direction(at(t), np.eye(k)[-1])
+            return 0 if direction is None else direction[k - 1]
 
         @cache  # the ends of a bracket are asked for again
         def gap(t: Any) -> Any:
@@ -61,7 +66,7 @@ class NestedRoots(OrbitMotion):
 
         found = moved
         if gap(0 * targets[k - 1]) != 0 and (first := self._first_step(moved, k, targets)):
-            near, far, still_moves = _bracket(gap, first, unit(targets))
+            near, far, still_moves = _bracket(gap, rate, first, unit(targets))
             if far is None:
                 is_lost = still_moves or lies_far(moved.values)
                 reason = beyond(targets) if is_lost else f"level {k} not attainable"
@@ -74,16 +79,18 @@ class NestedRoots(OrbitMotion):
         return found
 
     def _first_step(self, moved: Moved, k: int, targets: Array) -> Any:
-        """Return the step of Newton's method; 0 where it would move the samples by less than their rounding."""
-        direction = self._direction(moved, targets[:k])
+        """Return the step of Newton's method, or the part of it that moves the samples by their size; 0 where it would
+        move them by less than their rounding."""
+        direction = self._direction(moved, targets[:k] - self.values(moved.values)[:k])
         if direction is None:
             raise Unreachable(Outcome(False, "critical point", self._about(moved, k - 1, targets)))
-        shift = largest(direction[k - 1] * self.generators(moved.values, k)[k - 1])
-        return direction[k - 1] if shift > 2 * unit(targets) * largest(moved.values) else 0
+        size, shift = (largest(each) for each in (moved.values, direction[k - 1] * self.generators(moved.values, k)[-1]))
+        return direction[k - 1] * min(1, size / shift) if shift > 2 * unit(targets) * size else 0
 
 
-def _bracket(gap: Callable[[Any], Any], step: Any, rounding: Any) -> tuple[Any, Any, bool]:
-    """Walk from 0 to a sign change; (end, None) where the flow ends first, and whether the gap still closes there."""
+def _bracket(gap: Callable[[Any], Any], rate: Callable[[Any], Any], step: Any, rounding: Any) -> tuple[Any, Any, bool]:
+    """Walk from 0 to a sign change; (end, None) where the flow ends first, or the rate dt/dG changes its sign, beyond a
+    critical point; and whether the gap still closes there."""
     near, value = 0 * step, gap(0 * step)
     sign, missing, seen = value > 0, None, list[Any]()
     for _ in range(_MOST):
@@ -97,6 +104,9 @@ def _bracket(gap: Callable[[Any], Any], step: Any, rounding: Any) -> tuple[Any, 
         else:
             if (found > 0) != sign or found == 0:
                 return near, trial, False
+            if rate(trial) * step * gap(near) > 0:
+                missing = trial
+                continue
             near, step, value = trial, 2 * step, found
         seen = [*seen, value] if missing is not None else []
     return near, None, _still_closes(seen, rounding)

@@ -203,16 +203,16 @@ class OrbitMotion:
         """Return the fields u_j along which the first k flow parameters move a sample, (k, N)."""
         return self.generators(moved.values, k)
 
-    def _direction(self, moved: Moved, targets: Array) -> Array | None:
-        """Return J^-1 (v - f), J_ij = Mean(v_fi u_j); None where the gradients are dependent along the fields."""
-        y, k = moved.values, len(targets)
+    def _direction(self, moved: Moved, gaps: Array) -> Array | None:
+        """Return J^-1 gaps, J_ij = Mean(v_fi u_j); None where the gradients are dependent along the fields."""
+        y, k = moved.values, len(gaps)
         try:
             with np.errstate(all="ignore"):
                 jacobian = self.gradients(y)[:k] @ self._fields(moved, k).T / y.shape[-1]
                 rows = np.array([largest(row) for row in jacobian])
                 if not all(rows):
                     return None
-                delta = linear_solution(jacobian / rows[:, None], (targets - self.values(y)[:k]) / rows)
+                delta = linear_solution(jacobian / rows[:, None], gaps / rows)
         except (ZeroDivisionError, ValueError, np.linalg.LinAlgError):
             return None
         return delta if all(is_finite(d) for d in delta) else None
