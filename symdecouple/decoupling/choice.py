@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar, get_args
 from sympy import I, S, oo
 from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
-from symdecouple.decoupling.leading import felt_digits, in_any_order, is_scaled, of_variance, on_the_line
+from symdecouple.decoupling.leading import about_mean, felt_digits, in_any_order, is_scaled, on_the_line
 from symdecouple.decoupling.motions.joint_steps import ConcatenatedFlows, StrictSteps
 from symdecouple.decoupling.motions.nested_roots import Automatic, NestedRoots
 from symdecouple.decoupling.motions.orbit import OrbitMotion
@@ -78,7 +78,7 @@ class Choice:
     together : MomentCoordinates or None
         The same in groups too.
     spread : MomentCoordinates or None
-        Of the mean and feature 1, where that is a function of the variance alone: level 1 scales about the mean.
+        Of the mean and leading features that feel no offset, the variance first: levels are reached about the mean.
     at_moments : tuple of int
         Levels at which features are as many moments in another order: samples end where those bring them.
     energies : QuadraticForms or None
@@ -125,8 +125,9 @@ class Choice:
             self.own = int(is_scaled(features))
         self.spread = None
         if path in ("auto", "narrow") and not (self.interval or self.energies or self.leading) and self.is_of_sets:
-            self.spread = of_variance(features)
-            self.own = self.own or int(self.spread is not None)
+            self.spread = about_mean(features)
+            if self.spread is not None:
+                self.own = min(len(self.spread) - 1, 2 if path == "auto" else 1)
         self.feels_no_shift = self.leading is not None
         self._flat: int | None = None
         self._narrow = NarrowRoute(path_of(features), self._in_order)
@@ -249,8 +250,8 @@ class Choice:
         elif self.path == "narrow" and own and self.spread is None and (precise or self.leading is None):
             orbit.append((own, OrbitRoute(lambda: self._free("auto", self.own).motion)))
         if self.spread is not None:
-            closed.append((1, SpreadRoute(OrbitRoute(lambda: self._scaled.motion, self.spread) if precise else
-                                          MomentRoute(self.spread, 2))))
+            closed.append((own, SpreadRoute(OrbitRoute(lambda: self._scaled.motion, self.spread) if precise else
+                                            MomentRoute(self.spread, own + 1))))
         if (ends := self.at_moments) and self.together is not None:
             inner = OrbitRoute(lambda: self._ordered.motion, self.together) if precise else MomentRoute(
                 self.together, ends[-1])
@@ -262,9 +263,9 @@ class Choice:
 
     @cached_property
     def _scaled(self) -> Closed:
-        """The closed forms of the mean and of feature 1."""
-        both = FeatureSet([Mean(self.features.sample), self.features[0]])
-        return _closed(both, (S.Zero, self.values[0]), "auto", 2)
+        """The closed forms of the mean and of features about it."""
+        both = FeatureSet([Mean(self.features.sample), *self.features.symbolic[: self.own]])
+        return _closed(both, (S.Zero, *self.values[: self.own]), "auto", self.own + 1)
 
     @property
     def _in_order(self) -> MomentCoordinates | None:

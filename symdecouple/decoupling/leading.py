@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import Any
 
 from sympy import Function, Pow, exp
@@ -9,14 +10,16 @@ from sympy.functions.elementary.hyperbolic import HyperbolicFunction
 from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
 from symdecouple.decoupling.inner_order import inner_order
+from symdecouple.decoupling.offsets import feels_no_offset
 from symdecouple.families.moments import MomentCoordinates, recognize_moments
 from symdecouple.language.feature_set import FeatureSet, in_groups
 from symdecouple.language.gate import cancel
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample
 
-__all__ = ["felt_digits", "in_any_order", "is_scaled", "of_variance", "on_the_line"]
+__all__ = ["about_mean", "felt_digits", "in_any_order", "is_scaled", "on_the_line"]
 
+_GRID = (8,)  # of features that have none
 _GROWING = HyperbolicFunction, exp
 
 
@@ -30,12 +33,10 @@ def in_any_order(features: FeatureSet, values: tuple[Any, ...]) -> tuple[MomentC
     return None, natural
 
 
-def of_variance(features: FeatureSet) -> MomentCoordinates | None:
-    """Return the coordinates of the mean and feature 1, where this is a function of the variance alone."""
-    if len(features.groups[0]) > 1 or features[0].black_box is not None:
-        return None
-    found = recognize_moments(FeatureSet([Mean(features.sample), features[0]]))
-    return None if found is None or found.symbols[0] in found.forward[1].free_symbols else found
+def about_mean(features: FeatureSet) -> MomentCoordinates | None:
+    """Return coordinates of the mean and of leading features, in groups too, that feel no offset; the variance first."""
+    flat = takewhile(lambda f: feels_no_offset(f, _GRID), features.symbolic)
+    return recognize_moments(FeatureSet([Mean(features.sample), *flat]))
 
 
 def on_the_line(features: FeatureSet, count: int) -> FeatureSet:

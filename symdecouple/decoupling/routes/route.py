@@ -256,7 +256,7 @@ class Reordered(Route):
 
 @dataclass(frozen=True, slots=True)
 class SpreadRoute(Route):
-    """Level 1 of a function of the variance: scaled about the mean, by the `route` of level 2 of mean and variance."""
+    """Levels of moments that feel no offset, about the mean of a sample: by the `route` of the mean before them."""
 
     route: Route
 
@@ -267,7 +267,7 @@ class SpreadRoute(Route):
             found, sizes = numbers.sum(axis=-1) / numbers.shape[-1], abs(numbers).max(axis=-1)
             return np.asarray(np.where(abs(found) <= _ROUNDINGS * unit(rows) * sizes, 0 * found, found))
 
-        at = self.route.impose(rows, 2, [means(rows), targets[0]])
+        at = self.route.impose(rows, k + 1, [means(rows), *targets[:k]])
 
         def back(covectors: Array) -> tuple[Array, Any]:
             assert at.back is not None
