@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import scipy.stats
@@ -11,6 +13,7 @@ from symdecouple.numeric.moments.levels import climb, gaussian_moments
 from symdecouple.numeric.moments.moment_path import follow
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
 from tests.numeric.differences import extrapolated
+from tests.stats.oracle import orthokurtosis
 
 GOAL = (1.0, *gaussian_moments(5))
 
@@ -112,3 +115,20 @@ def test_the_first_three_are_those_of_mean_variance_and_skewness() -> None:
             difference = (statistic(x + e) - statistic(x - e)) / (2 * h)
             assert found.gradients[0, k, i] == pytest.approx(difference, abs=1e-7)
             assert found.values[0, k] == pytest.approx(statistic(x), rel=1e-13)
+
+
+@pytest.mark.parametrize("gap", [1e-3, 1e-5, 1e-6, 1e-7, 3e-8, 1e-8, 1e-9, 1e-12, 1e-17])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_two_of_four_values_near_each_other(gap: float, place: int) -> None:
+    """Nine digits of the gradient of the orthokurtosis, by differences in 60 digits, or a refusal."""
+    row = [[0, gap, 1, 2], [0, 1, 2 - gap, 2], [0, gap, 1, 1 + 3 * gap]][place]
+    found = standardized_gradients(np.array([row]), 4, (1, 0, 1, 0))
+    if 0 in found.refusals:
+        assert found.refusals[0].reason in ("beyond float64", "limit only") and np.isnan(found.gradients[0, 3]).all() and gap < 1e-4
+        return
+    step, wanted = Fraction(gap) / 10**8, []
+    for j in range(4):
+        near = [[Fraction(v) + sign * step * (i == j) for i, v in enumerate(row)] for sign in (1, -1)]
+        up, down = (orthokurtosis(each, dps=60) for each in near)
+        wanted.append(float((up - down) * step.denominator / (2 * step.numerator)))
+    np.testing.assert_allclose(found.gradients[0, 3], wanted, rtol=0, atol=1e-9 * np.abs(wanted).max())
