@@ -54,7 +54,7 @@ class Application:
         self._moments = len(recognize_moments(features, 1) or ())
         self._oracles = {j: Oracle(f.black_box) for j, f in enumerate(features) if f.black_box is not None}
         symbolic = {j: f for j, f in enumerate(features) if j not in self._oracles}
-        self._bounded = {j for j, f in symbolic.items() if _has_domain(f.expr)}
+        self.bounded = {j for j, f in symbolic.items() if _has_domain(f.expr)}
         self.waves = {j for j, f in symbolic.items() if f.expr.has(TrigonometricFunction)}
         compiled = {j: compiled_feature(f) for j, f in symbolic.items()}
         self._values = {j: values for j, (values, _) in compiled.items()}
@@ -210,7 +210,7 @@ class Application:
         beyond = [r for r in np.flatnonzero(~_finite(found).all(axis=1)) if rows.dtype != object and _runs_out(
             function, near[r])]
         # outside the domain of a feature a formula of its gradient may give numbers still
-        outside = self._value(j, rows, is_moved)[1] if j in self._bounded | self.waves else {}
+        outside = self._value(j, rows, is_moved)[1] if j in self.bounded | self.waves else {}
         wrong = self._wrong(beyond, j, "out of range", f"its gradient {_TOO_FAR}")
         return found, wrong | outside | self._too_far_off(j, rows)
 
@@ -245,7 +245,8 @@ class Application:
 def _has_domain(expr: Expr) -> bool:
     """Tell whether samples may be outside the domain of a feature: logarithms, roots and the like, of its means too."""
     means = expr.atoms(Mean)
-    if any(function.has(Mean) for function in expr.atoms(Function)):
+    roots = {p.base for p in expr.atoms(Pow) if not p.exp.is_Integer}
+    if any(f.has(Mean) for f in expr.atoms(Function)) or any(not mean.is_nonnegative for mean in roots & means):
         return True
     parts = [(mean.args[0], {mean.args[1]}) for mean in means] or [(expr, expr.free_symbols)]
     return any(part.free_symbols & samples and not (isinstance(part, Pow) and part.exp.is_Integer and part.exp > 0)

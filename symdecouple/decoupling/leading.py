@@ -34,7 +34,7 @@ def in_any_order(features: FeatureSet, values: tuple[Any, ...]) -> tuple[MomentC
 
 
 def about_mean(features: FeatureSet) -> MomentCoordinates | None:
-    """Return coordinates of the mean and of leading features, in groups too, that feel no offset; the variance first."""
+    """Return coordinates of the mean and of leading features, in groups too, that feel no offset."""
     flat = takewhile(lambda f: feels_no_offset(f, _GRID), features.symbolic)
     return recognize_moments(FeatureSet([Mean(features.sample), *flat]))
 

@@ -5,21 +5,19 @@ r"""Features that feel no offset: averages cancel beside a large mean, and sampl
 So are variance and kurtosis, covariances of lags, and moments of filters whose taps add to 0. Their gradients have no
 mean: on any path a sample keeps its own. (Where the mean is a feature, and the first one, level 1 takes it away.)
 
-Others may cancel as well: written in distances y from the middle c, powers of c are gone where they do,
-
-.. math:: \mathrm{Mean}(x^3) - \mathrm{Mean}(x)^3
-    = 3c\,(\mathrm{Mean}(y^2) - \mathrm{Mean}(y)^2) + \mathrm{Mean}(y^3) - \mathrm{Mean}(y)^3
+Others may cancel as well: Mean(x^3) - Mean(x)^3 is 3c (Mean(y^2) - Mean(y)^2) + Mean(y^3) - Mean(y)^3, y = x - c.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 from math import prod
 
 import mpmath
 import numpy as np
-from sympy import Expr, S, Symbol, fraction, oo
+from sympy import Expr, Mul, Pow, S, Symbol, fraction, oo
 
 from symdecouple.calculus.bracket import derivative_along
 from symdecouple.calculus.field import VectorField
@@ -60,30 +58,25 @@ def feels_no_offset(feature: Feature, grid: tuple[int, ...]) -> bool:
 
 @lru_cache(maxsize=256)
 def about_middles(expr: Expr, sample: Sample) -> Callable[[Array], list[Array]] | None:
-    """Return a function of averages of powers, of rows far from 0 by distances from their middles, where powers of
-    these cancel; None where they do not."""
+    """Return a function of averages of powers that takes rows far from 0 by distances from their middles, where powers
+    of these cancel; else None."""
     line = Sample(sample.name)  # distances may be negative
-    try:
+    with suppress(BudgetExceeded):
         closed = close(composed(expr.xreplace({sample: line}), line + _MIDDLE, line), line)
         if expr.has(Filtered) or not all(s.psi.is_polynomial(line) for s in statistics_of(closed)):
             return None
-        near = closed.replace(lambda e: e.is_Add, lambda e: expand((of := fraction(together(e)))[0]) / expand(of[1]))
-    except BudgetExceeded:
-        return None
-    plain, moved = Compiled([expr], sample), Compiled([open_statistics(near)], line, [_MIDDLE])
+        near = closed.replace(lambda e: e.is_Add, lambda e: Mul(*map(Pow, map(expand, fraction(together(e))), [1, -1])))
+        plain, moved = Compiled([expr], sample), Compiled([open_statistics(near)], line, [_MIDDLE])
 
-    def evaluate(rows: Array) -> list[Array]:
-        middle = middles(rows)
-        is_far = middle[:, 0] != 0
-        parts = moved(rows[is_far] - middle[is_far], middle[is_far])[0], plain(rows[~is_far])[0]
-        found = np.empty((len(rows), parts[0].shape[1]), dtype=rows.dtype)
-        found[is_far], found[~is_far] = parts
-        return [found]
+        def evaluate(rows: Array) -> list[Array]:
+            middle = middles(rows)
+            return [np.where(middle == 0, plain(rows - middle)[0], moved(rows - middle, middle)[0])]
 
-    row = np.random.default_rng(0).normal(size=(1, 8)) + _APART
-    with np.errstate(all="ignore"):
-        off = np.abs(plain(row)[0] - (right := evaluate(row)[0])) > _CANCELS * np.abs(right)
-    return evaluate if off.any() else None
+        row = np.random.default_rng(0).normal(size=(1, 8)) + _APART
+        with np.errstate(all="ignore"):
+            right = evaluate(row)[0]
+            return evaluate if (np.abs(plain(row)[0] - right) > _CANCELS * np.abs(right)).any() else None
+    return None
 
 
 def middles(rows: Array) -> Array:

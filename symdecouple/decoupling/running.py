@@ -204,6 +204,11 @@ class Running:
         known = self.batch.means
         means = {r: known[i] for r, i in enumerate(index.tolist()) if i in known} if known else {}
         if self.shape is None:
+            if self.batch.name == "normalize" and getattr(found, "back", None) and 0 in self.application.bounded:
+                own = self.application.own(rows, 1)  # closed forms cross the ends of its domain
+                bad = {r: why for r, why in self.application.undefined(own).items() if r not in means}
+                found.refusals.update(bad | found.refusals)
+                found.values[list(bad)] = np.nan
             for r, mean in means.items() if feels_none else ():
                 middle[r] += float(mean - sum(map(Fraction, rows[r].tolist())) / rows.shape[1])  # taken off before
             with np.errstate(invalid="ignore"):  # of a NaN in an object array, again

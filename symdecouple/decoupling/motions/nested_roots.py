@@ -46,16 +46,12 @@ class NestedRoots(OrbitMotion):
     def _search(self, moved: Moved, k: int, targets: Array) -> Moved:
         if k <= self.explicit:
             return replace(self._explicit(moved, k, targets[:k]), residual=0)
-        start = moved.values
+        start, only = moved.values, np.eye(k)[-1]
         moved = self._search(moved, k - 1, targets)
 
         @lru_cache(1)
         def at(t: Any) -> Moved:
             return self._search(self._along(moved, k - 1, t), k - 1, targets)
-
-        def rate(t: Any) -> Any:
-            direction = self._direction(at(t), np.eye(k)[-1])
-            return 0 if direction is None else direction[k - 1]
 
         @cache  # the ends of a bracket are asked for again
         def gap(t: Any) -> Any:
@@ -66,7 +62,7 @@ class NestedRoots(OrbitMotion):
 
         found = moved
         if gap(0 * targets[k - 1]) != 0 and (first := self._first_step(moved, k, targets)):
-            near, far, still_moves = _bracket(gap, rate, first, unit(targets))
+            near, far, still_moves = _bracket(gap, lambda t: self._direction(at(t), only), first, unit(targets))
             if far is None:
                 is_lost = still_moves or lies_far(moved.values)
                 reason = beyond(targets) if is_lost else f"level {k} not attainable"
@@ -84,11 +80,11 @@ class NestedRoots(OrbitMotion):
         direction = self._direction(moved, targets[:k] - self.values(moved.values)[:k])
         if direction is None:
             raise Unreachable(Outcome(False, "critical point", self._about(moved, k - 1, targets)))
-        size, shift = (largest(each) for each in (moved.values, direction[k - 1] * self.generators(moved.values, k)[-1]))
+        size, shift = map(largest, (moved.values, direction[k - 1] * self.generators(moved.values, k)[-1]))
         return direction[k - 1] * min(1, size / shift) if shift > 2 * unit(targets) * size else 0
 
 
-def _bracket(gap: Callable[[Any], Any], rate: Callable[[Any], Any], step: Any, rounding: Any) -> tuple[Any, Any, bool]:
+def _bracket(gap: Callable[[Any], Any], rates: Callable[[Any], Any], step: Any, rounding: Any) -> tuple[Any, Any, bool]:
     """Walk from 0 to a sign change; (end, None) where the flow ends first, or the rate dt/dG changes its sign, beyond a
     critical point; and whether the gap still closes there."""
     near, value = 0 * step, gap(0 * step)
@@ -104,7 +100,7 @@ def _bracket(gap: Callable[[Any], Any], rate: Callable[[Any], Any], step: Any, r
         else:
             if (found > 0) != sign or found == 0:
                 return near, trial, False
-            if rate(trial) * step * gap(near) > 0:
+            if (rate := rates(trial)) is not None and rate[-1] * step * gap(near) > 0:
                 missing = trial
                 continue
             near, step, value = trial, 2 * step, found

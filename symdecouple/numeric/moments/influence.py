@@ -37,8 +37,6 @@ from symdecouple.numeric.samples.batch import FloatArray, SampleMatrix
 
 __all__ = ["Influences", "decoupled_influences", "standardized_influences"]
 
-_LOST = "beyond float64"  # two values are a critical point, whose influence functions are there
-
 
 class Influences(NamedTuple):
     """Values (R, order) of moments, their influence functions at the entries (R, order, N), and refused rows.
@@ -120,7 +118,8 @@ def decoupled_influences(rows: NDArray[Any], order: int, goal: Sequence[float], 
             ladder = climb(np.asarray(rows[which], dtype=np.float64), order, goal, weights=share, store=True)
             values[which, 3:], psi[which, 3:] = ladder.moments[4:].T, _at_level_three(ladder, share).swapaxes(0, 1)
             assert ladder.skew is not None
-            lost = {i: o for i, o in unresolved(rows[which], ladder.skew.values, share).items() if o.reason == _LOST}
+            lost = unresolved(rows[which], ladder.skew.values, share)  # two values are a critical point, and have some
+            lost = {i: outcome for i, outcome in lost.items() if outcome.reason == "beyond float64"}
             psi[which[list(lost)], 3:] = np.nan
             refusals.update((int(which[i]), outcome) for i, outcome in {**lost, **ladder.refusals}.items())
     return Influences(values, psi, refusals)
