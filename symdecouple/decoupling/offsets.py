@@ -70,7 +70,9 @@ def about_middles(expr: Expr, sample: Sample) -> Callable[[Array], list[Array]] 
 
         def evaluate(rows: Array) -> list[Array]:
             middle = middles(rows)
-            return [np.where(middle == 0, plain(rows - middle)[0], moved(rows - middle, middle)[0])]
+            is_near = middle[:, 0] == 0  # these come last: a mean that is 0 about a middle may be divided by
+            parts = moved(rows[~is_near] - middle[~is_near], middle[~is_near])[0], plain(rows[is_near])[0]
+            return [np.concatenate(parts)[np.argsort(np.argsort(is_near, kind="stable"))]]
 
         row = np.random.default_rng(0).normal(size=(1, 8)) + _APART
         with np.errstate(all="ignore"):

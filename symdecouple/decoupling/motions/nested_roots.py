@@ -64,13 +64,14 @@ class NestedRoots(OrbitMotion):
         if gap(0 * targets[k - 1]) != 0 and (first := self._first_step(moved, k, targets)):
             near, far, still_moves = _bracket(gap, lambda t: self._direction(at(t), only), first, unit(targets))
             if far is None:
-                is_lost = still_moves or lies_far(moved.values)
+                is_lost = still_moves or lies_far(moved.values) or (  # or flows to infinity, as far as digits reach
+                    largest(at(near).values) > largest(moved.values) / mpmath.sqrt(unit(targets)))
                 reason = beyond(targets) if is_lost else f"level {k} not attainable"
                 raise Unreachable(Outcome(False, reason, self._about(at(near), k - 1, targets)))
             found = at(_between(gap, near, far, targets.dtype == object))
         found = replace(found, residual=self._rest(found, targets[:k]))
         if not self._is_found(found, targets[:k]):
-            reason = ran_out(found, start, moved.values) or f"level {k} not attainable"
+            reason = ran_out(found, start, moved.values) or beyond(targets)  # there is a root
             raise Unreachable(Outcome(False, reason, self._about(found, k - 1, targets)))
         return found
 
