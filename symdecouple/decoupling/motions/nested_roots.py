@@ -60,18 +60,18 @@ class NestedRoots(OrbitMotion):
                 raise Unreachable(Outcome(False, "not finite", str(self.steps[k - 1].feature)))
             return value
 
-        found = moved
+        found, reason = moved, f"level {k} not attainable"
         if gap(0 * targets[k - 1]) != 0 and (first := self._first_step(moved, k, targets)):
             near, far, still_moves = _bracket(gap, lambda t: self._direction(at(t), only), first, unit(targets))
             if far is None:
                 is_lost = still_moves or lies_far(moved.values) or (  # or flows to infinity, as far as digits reach
                     largest(at(near).values) > largest(moved.values) / mpmath.sqrt(unit(targets)))
-                reason = beyond(targets) if is_lost else f"level {k} not attainable"
+                reason = beyond(targets) if is_lost else reason
                 raise Unreachable(Outcome(False, reason, self._about(at(near), k - 1, targets)))
-            found = at(_between(gap, near, far, targets.dtype == object))
+            found, reason = at(_between(gap, near, far, targets.dtype == object)), beyond(targets)  # there is a root
         found = replace(found, residual=self._rest(found, targets[:k]))
         if not self._is_found(found, targets[:k]):
-            reason = ran_out(found, start, moved.values) or beyond(targets)  # there is a root
+            reason = ran_out(found, start, moved.values) or reason
             raise Unreachable(Outcome(False, reason, self._about(found, k - 1, targets)))
         return found
 
