@@ -14,14 +14,16 @@ from typing import Any, TypeAlias
 
 import mpmath
 import numpy as np
+from sympy import Expr, Function, Pow
 from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
 from symdecouple.decoupling.motions.motion import is_finite
-from symdecouple.decoupling.offsets import feels_no_offset, middles
+from symdecouple.decoupling.offsets import about_middles, feels_no_offset, middles
 from symdecouple.decoupling.routes.route import Answers, AtLevel, Levels, rows_left
 from symdecouple.errors import Outcome
 from symdecouple.families.moments import recognize_moments
 from symdecouple.language.feature_set import FeatureSet
+from symdecouple.language.mean import Mean
 from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.black_box import Oracle
 from symdecouple.numeric.features.coordinates import compiled_feature
@@ -54,6 +56,7 @@ class Application:
         self._moments = len(recognize_moments(features, 1) or ())
         self._oracles = {j: Oracle(f.black_box) for j, f in enumerate(features) if f.black_box is not None}
         symbolic = {j: f for j, f in enumerate(features) if j not in self._oracles}
+        self.is_bounded = 0 in symbolic and _has_domain(symbolic[0].expr)
         self.waves = {j for j, f in symbolic.items() if f.expr.has(TrigonometricFunction)}
         compiled = {j: compiled_feature(f) for j, f in symbolic.items()}
         self._values = {j: values for j, (values, _) in compiled.items()}
@@ -80,7 +83,7 @@ class Application:
         out = np.empty((len(rows), count), dtype=np.result_type(rows, np.float64))
         for j in range(count):
             if is_rounded and rows.dtype != object and j not in self._oracles:
-                out[:, j] = _asked(self._values[j], self._near(j, rows))[:, 0]
+                out[:, j] = _asked(*self._near(self._values, j, rows))[:, 0]
             else:
                 out[:, j], _ = self._value(j, rows, False)
         if out.dtype == object:
@@ -89,7 +92,7 @@ class Application:
 
     def covectors(self, x: Array, which: Sequence[int]) -> Array:
         """Return the gradients of some features with expressions at one sample vector, (len(which), N)."""
-        return np.concatenate([np.broadcast_to(_evaluated(self._gradients[j], self._near(j, x[None])), (1, len(x)))
+        return np.concatenate([np.broadcast_to(_evaluated(*self._near(self._gradients, j, x[None])), (1, len(x)))
                                for j in which])
 
     def decoupled(self, levels: Levels, rows: Array, references: Sequence[Any], is_fine: bool = False) -> Answers:
@@ -187,7 +190,7 @@ class Application:
         if j in self._oracles:
             values = self._oracles[j].values(rows)
             return values, self._oracles[j].refusals(rows, values)
-        values = _evaluated(self._values[j], self._near(j, rows))[:, 0]
+        values = _evaluated(*self._near(self._values, j, rows))[:, 0]
         bad = self._beyond(np.flatnonzero(~_finite(values)), j, values.dtype == object)
         if is_moved and j in self.waves and rows.dtype != object:
             lost = np.flatnonzero(np.maximum(-rows.min(axis=1), rows.max(axis=1)) > WAVES)
@@ -200,13 +203,14 @@ class Application:
             oracle = self._oracles[j]
             wrong = oracle.gradient_refusals(rows) | oracle.refusals(rows, oracle.values(rows))
             return oracle.gradients(rows)[0], wrong
-        near = self._near(j, rows)
-        found = np.broadcast_to(_evaluated(self._gradients[j], near), rows.shape) / rows.shape[1]
+        function, near = self._near(self._gradients, j, rows)
+        found = np.broadcast_to(_evaluated(function, near), rows.shape) / rows.shape[1]
         beyond = [r for r in np.flatnonzero(~_finite(found).all(axis=1)) if rows.dtype != object and _runs_out(
-            self._gradients[j], near[r])]
+            function, near[r])]
         # outside the domain of a feature a formula of its gradient may give numbers still
+        value_of, beside = self._near(self._values, j, rows)
         outside = {r: why for r, why in self._value(j, rows, is_moved)[1].items()
-                   if rows.dtype == object or not _runs_out(self._values[j], near[r])}
+                   if rows.dtype == object or not _runs_out(value_of, beside[r])}
         wrong = self._wrong(beyond, j, "out of range", f"its gradient {_TOO_FAR}")
         return found, wrong | outside | self._too_far_off(j, rows)
 
@@ -219,11 +223,16 @@ class Application:
         return self._wrong(np.flatnonzero(lost), j, ROUNDED.reason, "its gradient is lost in rounding, as the mean "
                            'that samples are brought to is far above the deviation; use dps=, or path="auto"')
 
-    def _near(self, j: int, rows: Array) -> Array:
-        """Return rows about 0 where they are far from it and feature j feels no offset."""
-        middle = middles(rows)
-        grid = self._shape or rows.shape[1:]
-        return rows - middle if middle.any() and feels_no_offset(self.features[j], grid) else rows
+    def _near(self, functions: dict[int, Any], j: int, rows: Array) -> tuple[OnRows, Array]:
+        """Return the value, or the gradient, of feature j, and rows: those far from 0 are about 0 where it feels no
+        offset, and where powers of this cancel it takes them by distances from their middles."""
+        function, middle, feature = functions[j], middles(rows), self.features[j]
+        if not middle.any() or feature.coordinates:
+            return function, rows
+        if feels_no_offset(feature, self._shape or rows.shape[1:]):
+            return function, rows - middle
+        expr = feature.expr if functions is self._values else feature.gradient.expr
+        return about_middles(expr, feature.sample) or function, rows
 
     def _beyond(self, rows: Iterable[Any], j: int, is_precise: bool = False) -> dict[int, Outcome]:
         help_ = "samples in its domain" if is_precise else "dps= for values beyond float64"
@@ -231,6 +240,17 @@ class Application:
 
     def _wrong(self, rows: Iterable[Any], j: int, reason: str, detail: str) -> dict[int, Outcome]:
         return {int(r): Outcome(False, reason, f"{self.features[j].name}: {detail}") for r in rows}
+
+
+def _has_domain(expr: Expr) -> bool:
+    """Tell whether samples may be outside the domain of a feature: logarithms, roots and the like, of its means too."""
+    means = expr.atoms(Mean)
+    roots = {p.base for p in expr.atoms(Pow) if not p.exp.is_Integer}
+    if any(f.has(Mean) for f in expr.atoms(Function)) or any(not mean.is_nonnegative for mean in roots & means):
+        return True
+    parts = [(mean.args[0], {mean.args[1]}) for mean in means] or [(expr, expr.free_symbols)]
+    return any(part.free_symbols & samples and not (isinstance(part, Pow) and part.exp.is_Integer and part.exp > 0)
+               for body, samples in parts for part in body.atoms(Function, Pow))
 
 
 def _carry(levels: Sequence[AtLevel], spans: Sequence[tuple[int, int]], out: Array) -> Array:

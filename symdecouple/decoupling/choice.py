@@ -13,11 +13,11 @@ from typing import Any, Literal, TypeVar, get_args
 from sympy import I, S, oo
 from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
-from symdecouple.decoupling.leading import Borrowed, felt_digits, in_any_order, is_scaled, of_variance, on_the_line
+from symdecouple.decoupling.leading import Borrowed, about_mean, felt_digits, in_any_order, is_scaled, on_the_line
 from symdecouple.decoupling.motions.joint_steps import ConcatenatedFlows, StrictSteps
 from symdecouple.decoupling.motions.nested_roots import Automatic, NestedRoots
 from symdecouple.decoupling.motions.orbit import OrbitMotion
-from symdecouple.decoupling.offsets import feels_no_offset
+from symdecouple.decoupling.offsets import about_middles, feels_no_offset
 from symdecouple.decoupling.routes.energies import EnergyRoute
 from symdecouple.decoupling.routes.moments import MomentRoute
 from symdecouple.decoupling.routes.narrow import NarrowRoute
@@ -77,8 +77,8 @@ class Choice:
     in_order : MomentCoordinates or None
         The same in groups too.
     spread, borrowed : list of Borrowed
-        The mean and feature 1, where that is a function of the variance alone: level 1 scales about the mean. And that
-        with moments in another order: samples end where those bring them.
+        The mean and leading features that feel no offset, the variance first: levels are reached about the mean. And
+        that with moments in another order: samples end where those bring them.
     energies : QuadraticForms or None
         Where the features are quadratic forms of a signal, and are not asked to take the narrow path.
     spans : list of tuple
@@ -120,7 +120,7 @@ class Choice:
         if self.moments is None and self.filter_ndim is None and not self.n_coordinates:
             self.in_order, self.borrowed = in_any_order(features, values, most)
         if most and self.is_of_sets and not (self.energies or self.leading):
-            self.spread = of_variance(features, values)
+            self.spread = about_mean(features, values, most)
         self.borrowed = self.spread + self.borrowed
         self.own = min(len(self.leading), 2) if self.leading is not None else len(self.spread)
         if path == "narrow" and self.leading is None and ends <= {-oo, S.Zero, oo}:
@@ -142,8 +142,9 @@ class Choice:
         return Choice, (self.features, self.values, self.path, self.budget)
 
     def feel_differences(self, grid: tuple[int, ...]) -> bool:
-        """Tell whether a level may take the offset of samples on a grid away, or some feature feels none."""
-        return 0 not in grid and (len(self.spans) > 1 or any(feels_no_offset(f, grid) for f in self.features))
+        """Tell whether a level may take the offset of samples on a grid away, or it cancels in some feature."""
+        return 0 not in grid and (len(self.spans) > 1 or any(feels_no_offset(f, grid) or about_middles(
+            f.expr, f.sample) for f in self.features))
 
     def feel_no_offset(self, grid: tuple[int, ...]) -> bool:
         """Tell whether no feature feels an offset of samples on a grid; where a mean does, `feels_no_shift` tells."""

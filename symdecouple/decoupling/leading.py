@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from sympy import Function, Pow, S, exp
@@ -10,14 +11,16 @@ from sympy.functions.elementary.hyperbolic import HyperbolicFunction
 from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
 from symdecouple.decoupling.inner_order import inner_order
+from symdecouple.decoupling.offsets import feels_no_offset
 from symdecouple.families.moments import MomentCoordinates, recognize_moments
 from symdecouple.language.feature_set import FeatureSet, in_groups
 from symdecouple.language.gate import cancel
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample
 
-__all__ = ["Borrowed", "felt_digits", "in_any_order", "is_scaled", "of_variance", "on_the_line"]
+__all__ = ["Borrowed", "about_mean", "felt_digits", "in_any_order", "is_scaled", "on_the_line"]
 
+_GRID = (8,)  # of features that have none
 _GROWING = HyperbolicFunction, exp
 
 
@@ -48,14 +51,15 @@ def in_any_order(features: FeatureSet, values: tuple[Any, ...], most: int
     return None, []
 
 
-def of_variance(features: FeatureSet, values: tuple[Any, ...]) -> list[Borrowed]:
-    """Return the mean with feature 1, where this is a function of the variance alone."""
-    if len(features.groups[0]) > 1 or features[0].black_box is not None:
+def about_mean(features: FeatureSet, values: tuple[Any, ...], most: int) -> list[Borrowed]:
+    """Return the mean with leading features, in groups too, that feel no offset and are moments about it; up to `most`
+    of all."""
+    flat = list(takewhile(lambda f: feels_no_offset(f, _GRID), features.symbolic))
+    both = FeatureSet([Mean(features.sample), *flat])
+    if (found := recognize_moments(both)) is None:
         return []
-    both = FeatureSet([Mean(features.sample), features[0]])
-    found = recognize_moments(both)
-    is_free = found is not None and found.symbols[0] not in found.forward[1].free_symbols
-    return [Borrowed(found, both, (S.Zero, values[0]), (None, 0), (1,))] if found is not None and is_free else []
+    return [Borrowed(found, both, (S.Zero, *values[: len(flat)]), (None, *range(len(flat))),
+                     tuple(range(1, min(len(found), most))))]
 
 
 def on_the_line(features: FeatureSet, count: int) -> FeatureSet:

@@ -67,6 +67,7 @@ class Running:
         self.batch, self.shape, self.dps, self.compute = batch, shape, dps, compute
         self.is_feature = shape is not None and len(shape) == 1
         self.levels = self.choice.levels(level, dps is not None, batch.grid)
+        self.is_bounded = batch.name == "normalize" and bool(level) and self.application.is_bounded
         has_third = any(start == 3 for start, _ in self.application.spans) if level is None else level > 2
         self.has_third = has_third and batch.name in ("transform", "normalize", "gradients")
 
@@ -198,6 +199,11 @@ class Running:
         known = self.batch.means
         means = {r: known[i] for r, i in enumerate(index.tolist()) if i in known} if known else {}
         if self.shape is None:
+            if self.is_bounded:
+                own = self.application.own(rows, 1)  # closed forms cross the ends of its domain
+                bad = {r: why for r, why in self.application.undefined(own).items() if r not in means}
+                found.refusals.update(bad | found.refusals)
+                found.values[list(bad)] = np.nan
             for r, mean in means.items() if feels_none else ():
                 middle[r] += float(mean - sum(map(Fraction, rows[r].tolist())) / rows.shape[1])  # taken off before
             with np.errstate(invalid="ignore"):  # of a NaN in an object array, again
@@ -342,13 +348,15 @@ def _hidden_digits(rows: Array, choice: Choice) -> int:
 def _crowded_digits(row: Array) -> int:
     """Digits that the entries of a row need to stay apart on their way to a level.
 
-    A skewness may pull the closest ones apart by the square of range / gap, and a third of the digits may go with that.
+    A skewness may pull the closest ones apart by the square of range / gap, and a third of the digits may go with that;
+    so it may with those of a far unit, where a flow goes to infinity.
     """
     values = sorted(set(fractions_of(row) or ()))
     if len(values) < 2:
         return 0
     gap = min(b - a for a, b in itertools.pairwise(values))
-    return int(6 * 0.302 * (_bits(values[-1] - values[0]) - _bits(gap) + 1)) + 1
+    spread = _bits(values[-1] - values[0])
+    return int(0.302 * (6 * (spread - _bits(gap) + 1) + 3 * abs(spread))) + 1
 
 
 def _bits(value: Any) -> int:

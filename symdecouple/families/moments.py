@@ -11,6 +11,7 @@ called. Common coordinates are the mean m, the standard deviation s and the stan
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -18,7 +19,7 @@ from itertools import takewhile
 from math import nan
 from typing import Any
 
-from sympy import Dummy, Expr, Poly, Rational, S, Symbol, diff, lambdify, sqrt
+from sympy import Dummy, Expr, Poly, Rational, S, Symbol, diff, factor, lambdify, sqrt
 from sympy.polys.polyerrors import PolynomialError
 
 from symdecouple.errors import BudgetExceeded, InvalidInput
@@ -210,18 +211,17 @@ def _in_coordinates(feature: Feature, sample: Sample, symbols: Sequence[Symbol])
 
 def _solved(expr: Expr, unknown: Symbol, value: Symbol) -> Expr | None:
     """Solve for the last coordinate where the solution is one: affine, or one invertible function of it."""
-    try:
+    with suppress(PolynomialError):
         polynomial = Poly(expr - value, unknown)
         if polynomial.degree() == 1:
             return _short(-polynomial.coeff_monomial(1) / polynomial.LC())
         if polynomial.degree() == 2 and unknown.is_positive and polynomial.coeff_monomial(unknown) == 0:
             return sqrt(_short(-polynomial.coeff_monomial(1) / polynomial.LC()))
-    except PolynomialError:
-        pass
-    if not diff(expr, unknown).is_positive:
+    slope = factor(diff(expr, unknown))
+    if not (slope.is_nonnegative or slope.is_nonpositive):
         return None
-    found = solutions(expr - value, unknown)
-    return found[0] if len(found) == 1 else None
+    found = [each for each in solutions(expr - value, unknown) if _short(each.xreplace({value: expr})) == unknown]
+    return _short(found[0]) if len(found) == 1 else None
 
 
 def _short(expr: Expr) -> Expr:

@@ -100,3 +100,17 @@ def test_rows_outside_cost_no_other_row() -> None:
         assert [i for i, outcome in enumerate(outcomes) if not outcome.ok] == [3, 4, 2000]
         expected[[3, 4, 2000]] = np.nan
         np.testing.assert_allclose(values[:, 0], expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("feature", [sp.log(Mean(x)), sp.sqrt(Mean(x)), Mean(x) ** sp.Rational(3, 2)])
+@pytest.mark.parametrize("dps", [None, 20])
+def test_samples_outside_of_the_domain_of_feature_1_are_not_moved_into_it(feature: Any, dps: Any) -> None:
+    plan = sd.decouple([feature, Mean(x**2)], [1, 20])
+    rows = [[-5.0, 2, -8], [-1, 2, 8], [-3, 1, 1]]
+    at_0, outcomes = plan.normalize(rows, level=0, dps=dps, on_refusal="return")
+    assert all(o.ok for o in outcomes) and (at_0 == rows).all()
+    for level in (1, 2):
+        found, outcomes = plan.normalize(rows, level=level, dps=dps, on_refusal="return")
+        others = plan.transform(rows, dps=dps, on_refusal="return")[1]
+        assert [o.reason for o in outcomes] == [o.reason for o in others] == ["not finite", "", "not finite"]
+        assert [bool(v == v) for v in found[:, 0]] == [False, True, False]

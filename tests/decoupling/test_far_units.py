@@ -101,3 +101,20 @@ def test_values_and_gradients_of_homogeneous_features_in_far_units(features: lis
 def test_the_mean_before_energies_is_taken_away_in_far_units(power: int) -> None:
     plan = sd.decouple([Mean(x), Mean(HIGH(x) ** 2)], [0, 6])
     np.testing.assert_allclose(np.ldexp(plan.normalize(np.ldexp(BASE, power)), -power), BASE - BASE.mean(), rtol=1e-14)
+
+
+@pytest.mark.parametrize("unit", [1e-100, 1e-30, 1e-10, 1.0])
+def test_a_flow_to_infinity_reaches_a_sample_of_any_unit(unit: float) -> None:
+    """Mean(x^3) = 1 on y = 1/(1/x - t), by bisection: far below 1 that is near the pole, as near as digits reach."""
+    plan, row = sd.decouple([Mean(x**3), Mean(x)], [1, 0]), unit * BASE
+    with mpmath.workdps(400):
+        apart = [1 / mpmath.mpf(v) - 1 / mpmath.mpf(row.max()) for v in row]
+        low, high = mpmath.mpf(0), mpmath.mpf(9)
+        for _ in range(300):
+            middle = (low + high) / 2
+            low, high = (middle, high) if mpmath.fsum((a + middle) ** -3 for a in apart) > 5 else (low, middle)
+        expected = mpmath.fsum(1 / (a + high) for a in apart) / 5
+    assert plan.transform(row, dps=20)[1] == pytest.approx(float(expected), rel=1e-15)
+    values, (outcome,) = plan.transform(row, **QUIET)
+    assert outcome.reason in ("beyond float64", "out of range") or values[1] == pytest.approx(float(expected), rel=1e-9)
+    assert plan.transform(-row, **QUIET)[1][0].reason in ("level 1 not attainable", "out of range")

@@ -11,7 +11,7 @@ import sympy as sp
 
 import symdecouple as sd
 from symdecouple import FeatureSet, Group, Mean, x
-from tests.stats.oracle import moments
+from tests.stats.oracle import moments, orthokurtosis
 
 M1, M2, M3, M4, M5 = (Mean(x**k) for k in range(1, 6))
 VARIANCE, SKEWNESS, KURTOSIS = sd.variance(), sd.skewness(), sd.kurtosis()
@@ -84,3 +84,46 @@ def test_a_function_of_the_variance_in_any_unit(path: Any, first: Any, goal: int
         np.testing.assert_allclose(precise[1], exact[0][1], rtol=1e-15)
     _, (outcome,) = plan.normalize(row * 2.0**180, level=1, on_refusal="return")
     assert outcome.reason == "out of range"  # a deviation of 1 beside a mean of 1e54
+
+
+@pytest.mark.parametrize("path", ["auto", "narrow"])
+@pytest.mark.parametrize(("first", "goal", "end"), [
+    (1 / VARIANCE, 4, 0.5), (VARIANCE**2, 16, 2), (VARIANCE**-2, 16, 0.5), (VARIANCE / (1 + VARIANCE), 0.8, 2),
+    (sp.exp(-VARIANCE), sp.exp(-4), 2)])
+def test_any_monotone_function_of_the_variance_in_any_unit(path: Any, first: Any, goal: Any, end: float) -> None:
+    """The fourth moment about the mean is the kurtosis of the sample times that of the deviation it goes to."""
+    plan = sd.decouple([first, sd.central_moment(4)], [goal, 0], path=path)
+    for power in (0, 30, 60, 100, -100):
+        found, _ = plan.transform(ROW * 2.0**power, on_refusal="return")
+        np.testing.assert_allclose(found[1], central(ROW, 4) * end**4, rtol=1e-13)
+    assert plan.transform(ROW[:8] * 2.0**100, dps=20)[1] == pytest.approx(central(ROW[:8], 4) * end**4, rel=1e-14)
+
+
+@pytest.mark.parametrize("path", ["auto", "narrow"])
+@pytest.mark.parametrize("offset", [-(2.0**20), -8.0, 0.0, 3.0, 10.0, 100.0, 2.0**20])
+def test_the_square_of_a_mean_after_the_second_moment(path: Any, offset: float) -> None:
+    """Of the second moment 2 the mean keeps 1, of its sign, and the variance 1: beyond a mean of 0 the square is as
+    large again, and no step may go there unseen."""
+    row = ROW[:8] + offset
+    sign = 1 if sum(map(Fraction, row.tolist())) > 0 else -1
+    third = central(row, 3) + sign * (3 + 1)  # Mean((z + m)^3) = skewness + 3 m + m^3
+    plan = sd.decouple([M2, M1**2, M3], [2, 1, 4], path=path)
+    values, (outcome,) = plan.transform(row, on_refusal="return")
+    assert outcome.ok or (outcome.reason == "beyond float64" and abs(offset) == 2**20)
+    assert not outcome.ok or values[2] == pytest.approx(third, rel=1e-9)
+    if abs(offset) < 2**20 or path == "auto":
+        assert plan.transform(row, dps=25)[2] == pytest.approx(third, rel=1e-14)
+
+
+@pytest.mark.parametrize("path", ["auto", "narrow"])
+@pytest.mark.parametrize("far", [3.0, 1e3, 1e6])
+def test_moments_about_a_mean_that_is_no_feature(path: Any, far: float) -> None:
+    """The kurtosis after the variance and the skewness, of which 50 digits are found on x/(1 - t x)."""
+    row = np.append(ROW[:9] - 1, far)
+    expected = float(orthokurtosis(row))
+    for features in ([VARIANCE, SKEWNESS, KURTOSIS], [Group(VARIANCE, SKEWNESS), KURTOSIS]):
+        plan = sd.decouple(FeatureSet(features), path=path)
+        for unit, offset in ((1.0, 0.0), (2.0**100, 0.0), (1.0, 2.0**20)) if path == "auto" else ((1.0, 0.0),):
+            value = plan.transform(unit * row + offset)[2]
+            assert value == pytest.approx(expected, rel=1e-9 if path == "auto" else 3e-6)
+        assert plan.transform(row, dps=20)[2] == pytest.approx(expected, rel=1e-14)

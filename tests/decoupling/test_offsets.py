@@ -220,3 +220,38 @@ def test_a_variance_before_features_that_feel_an_offset(offset: int) -> None:
             values, gradient = plan.transform(sample, dps=dps), plan.gradients(sample, dps=dps)[1]
             assert abs(values[0] - mpmath.mpf("12.24")) < 20 * slack and abs(values[1] / third - 1) < slack
             assert abs(gradient / slope - 1).max() < 10 * slack
+
+
+CANCELLING: dict[str, Any] = {
+    "cubes": (Mean(x**3) - Mean(x)**3, lambda p: p[3] - p[1] ** 3),
+    "fourth": (Mean(x**4) - Mean(x**2)**2, lambda p: p[4] - p[2] ** 2),
+    "quotient": (Mean(x**2) / Mean(x)**2 - 1, lambda p: p[2] / p[1] ** 2 - 1),
+    "difference": (Mean(x**3) / Mean(x**2) - Mean(x), lambda p: p[3] / p[2] - p[1]),
+    "one over": (1 / (Mean(x**3) - Mean(x)**3), lambda p: 1 / (p[3] - p[1] ** 3)),
+}
+
+
+@pytest.mark.parametrize("name", CANCELLING)
+@pytest.mark.parametrize("power", [10, 27, 40, 60])
+def test_averages_whose_powers_of_an_offset_cancel_beside_rows_where_they_do_not(name: str, power: int) -> None:
+    """Values in fractions, and gradients by differences of these; whole numbers that float64 rounds are refused."""
+    feature, exact = CANCELLING[name]
+    base, unit = 2**power, 2 ** max(0, power - 52)
+    numbers = [[base + unit * k for k in (1, 3, 4, 9, 10, 12)], [-3, 1, 2, 5, 7, 9]]
+
+    def value(row: list[Fraction]) -> Fraction:
+        return Fraction(exact([sum(Fraction(v) ** k for v in row) / len(row) for k in range(5)]))
+
+    plan, rows = sd.decouple([feature], [1]), np.array(numbers, dtype=float)
+    found, slopes, step = plan.transform(rows)[:, 0], plan.gradients(rows)[:, 0], Fraction(unit, 10**9)
+    for row, one, slope in zip(numbers, found, slopes, strict=True):
+        assert one == pytest.approx(float(value(row)), rel=1e-13)
+        moved = [[[v + s * (i == j) for i, v in enumerate(row)] for s in (step, -step)] for j in range(len(row))]
+        wanted = [float((value(up) - value(down)) / (2 * step)) for up, down in moved]
+        np.testing.assert_allclose(slope, wanted, rtol=0, atol=1e-13 * np.abs(wanted).max())
+    np.testing.assert_array_equal(found, [plan.transform(row)[0] for row in rows])
+    _, (outcome,) = plan.transform([2**60 + k for k in (1, 3, 4)], on_refusal="return")
+    assert outcome.reason == "beyond float64"
+    far = [Fraction(10**60 + k) for k in (1, 3, 4, 9)]
+    with mpmath.workdps(40):
+        assert abs(plan.transform(far, dps=20)[0] * value(far).denominator / value(far).numerator - 1) < 1e-18

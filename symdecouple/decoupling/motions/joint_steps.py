@@ -62,7 +62,7 @@ class JointSteps(OrbitMotion):
         for _ in range(MAX_STEPS):
             if moved.residual == 0 or not largest(moved.error) < largest(moved.values):  # done, or no digit left
                 break
-            delta = self._direction(moved, targets)
+            delta = self._direction(moved, targets - self.values(moved.values, k))
             found = None if delta is None else self._damped(moved, delta, targets)
             if delta is None and moved.keeps_digits:
                 reason = "critical point"

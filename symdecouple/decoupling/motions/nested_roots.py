@@ -45,9 +45,10 @@ class NestedRoots(OrbitMotion):
     def _search(self, moved: Moved, k: int, targets: Array) -> Moved:
         if k <= self.explicit:
             return replace(self._explicit(moved, k, targets[:k]), residual=0)
-        start = moved.values
+        start, only = moved.values, np.eye(k)[-1]
         moved = self._search(moved, k - 1, targets)
 
+        @lru_cache(1)
         def at(t: Any) -> Moved:
             return self._search(self._along(moved, k - 1, t), k - 1, targets)
 
@@ -58,31 +59,34 @@ class NestedRoots(OrbitMotion):
                 raise Unreachable(Outcome(False, "not finite", str(self.steps[k - 1].feature)))
             return value
 
-        found = moved
+        found, reason = moved, f"level {k} not attainable"
         if gap(0 * targets[k - 1]) != 0 and (first := self._first_step(moved, k, targets)):
-            near, far, still_moves = _bracket(gap, first, unit(targets))
+            near, far, still_moves = _bracket(gap, lambda t: self._direction(at(t), only), first, unit(targets))
             if far is None:
-                is_lost = still_moves or lies_far(moved.values)
-                reason = beyond(targets) if is_lost else f"level {k} not attainable"
+                is_lost = still_moves or lies_far(moved.values) or (  # or flows to infinity, as far as digits reach
+                    largest(at(near).values) > largest(moved.values) / mpmath.sqrt(unit(targets)))
+                reason = beyond(targets) if is_lost else reason
                 raise Unreachable(Outcome(False, reason, self._about(at(near), k - 1, targets)))
-            found = at(_between(gap, near, far, targets.dtype == object))
+            found, reason = at(_between(gap, near, far, targets.dtype == object)), beyond(targets)  # there is a root
         found = replace(found, residual=self._rest(found, targets[:k]))
         if not (self._is_there(found, targets[:k]) and found.keeps_digits):
-            reason = ran_out(found, start, moved.values) or f"level {k} not attainable"
+            reason = ran_out(found, start, moved.values) or reason
             raise Unreachable(Outcome(False, reason, self._about(found, k - 1, targets)))
         return found
 
     def _first_step(self, moved: Moved, k: int, targets: Array) -> Any:
-        """Return the step of Newton's method; 0 where it would move the samples by less than their rounding."""
-        direction = self._direction(moved, targets[:k])
+        """Return the step of Newton's method, or the part of it that moves the samples by their size; 0 where it would
+        move them by less than their rounding."""
+        direction = self._direction(moved, targets[:k] - self.values(moved.values, k))
         if direction is None:
             raise Unreachable(Outcome(False, "critical point", self._about(moved, k - 1, targets)))
-        shift = largest(direction[k - 1] * self.generators(moved.values, k)[k - 1])
-        return direction[k - 1] if shift > 2 * unit(targets) * largest(moved.values) else 0
+        size, shift = map(largest, (moved.values, direction[k - 1] * self.generators(moved.values, k)[-1]))
+        return direction[k - 1] * min(1, size / shift) if shift > 2 * unit(targets) * size else 0
 
 
-def _bracket(gap: Callable[[Any], Any], step: Any, rounding: Any) -> tuple[Any, Any, bool]:
-    """Walk from 0 to a sign change; (end, None) where the flow ends first, and whether the gap still closes there."""
+def _bracket(gap: Callable[[Any], Any], rates: Callable[[Any], Any], step: Any, rounding: Any) -> tuple[Any, Any, bool]:
+    """Walk from 0 to a sign change; (end, None) where the flow ends first, or the rate dt/dG changes its sign, beyond a
+    critical point; and whether the gap still closes there."""
     near, value = 0 * step, gap(0 * step)
     sign, missing, seen = value > 0, None, list[Any]()
     for _ in range(_MOST):
@@ -96,6 +100,9 @@ def _bracket(gap: Callable[[Any], Any], step: Any, rounding: Any) -> tuple[Any, 
         else:
             if (found > 0) != sign or found == 0:
                 return near, trial, False
+            if (rate := rates(trial)) is not None and rate[-1] * step * gap(near) > 0:
+                missing = trial
+                continue
             near, step, value = trial, 2 * step, found
         seen = [*seen, value] if missing is not None else []
     return near, None, _still_closes(seen, rounding)

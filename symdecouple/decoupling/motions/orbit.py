@@ -204,14 +204,14 @@ class OrbitMotion:
         """Return the fields u_j along which the first k flow parameters move a sample, (k, N)."""
         return self.generators(moved.values, k)
 
-    def _direction(self, moved: Moved, targets: Array) -> Array | None:
-        """Return J^-1 (v - f), J_ij = Mean(v_fi u_j); None where the gradients are dependent along the fields."""
-        y, k = moved.values, len(targets)
+    def _direction(self, moved: Moved, gaps: Array) -> Array | None:
+        """Return J^-1 gaps, J_ij = Mean(v_fi u_j); None where the gradients are dependent along the fields."""
+        y, k = moved.values, len(gaps)
         jacobian = self.gradients(y, k) @ self._fields(moved, k).T / len(y)
         rows = np.array([largest(row) for row in jacobian])
         if not (all(rows) and is_finite(largest(rows))):
             return None
-        return linear_solution(jacobian / rows[:, None], (targets - self.values(y, k)) / rows)
+        return linear_solution(jacobian / rows[:, None], gaps / rows)
 
     def _rest(self, moved: Moved, targets: Array) -> Any:
         rest = largest((self.values(moved.values, len(targets)) - targets) / (1 + abs(targets)))

@@ -38,8 +38,8 @@ from symdecouple.numeric.samples.matrix import taken
 __all__ = ["Gradients", "down_to_three", "project", "pullback", "standardized_gradients", "unresolved"]
 
 _FROM_ENTRIES_WITHOUT_PATH = 2**17  # of order 4: below, its entries take half of the time of bins
-_RESOLVED = np.array([[1e-10], [1e-20]])  # D_2/h_4 and D_3/h_6 at level 3: the skewness leaves 1e-15/D_2 open, p_3
-# is rounded by 1e-16
+_RESOLVED = np.array([[1e-7], [1e-20]])  # D_2/h_4 and D_3/h_6 at level 3: the skewness leaves 1e-16/D_2 of a gradient
+# open, nine digits of which are promised; p_3 is rounded by 1e-16
 _CRITICAL = Outcome(False, "critical point", "two values are a critical point of the skewness: there is no gradient of "
                     "order 5 and above")
 _LOST = Outcome(False, "beyond float64", "some values are so near to each other beside the others that float64 does "

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import Outcome
-from symdecouple.numeric.moments.gradients import down_to_three
+from symdecouple.numeric.moments.gradients import down_to_three, unresolved
 from symdecouple.numeric.moments.hankel import Weights, taken
 from symdecouple.numeric.moments.levels import Ladder, climb
 from symdecouple.numeric.moments.long_rows import FROM_ENTRIES, LongRow
@@ -117,7 +117,11 @@ def decoupled_influences(rows: NDArray[Any], order: int, goal: Sequence[float], 
             share = None if weights is None else weights[which] / weights[which].sum(axis=1)[:, None]
             ladder = climb(np.asarray(rows[which], dtype=np.float64), order, goal, weights=share, store=True)
             values[which, 3:], psi[which, 3:] = ladder.moments[4:].T, _at_level_three(ladder, share).swapaxes(0, 1)
-            refusals.update((int(which[i]), outcome) for i, outcome in ladder.refusals.items())
+            assert ladder.skew is not None
+            lost = unresolved(rows[which], ladder.skew.values, share)  # two values are a critical point, and have some
+            lost = {i: outcome for i, outcome in lost.items() if outcome.reason == "beyond float64"}
+            psi[which[list(lost)], 3:] = np.nan
+            refusals.update((int(which[i]), outcome) for i, outcome in {**lost, **ladder.refusals}.items())
     return Influences(values, psi, refusals)
 
 

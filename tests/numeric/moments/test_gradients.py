@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from symdecouple.numeric.moments.gradients import Gradients, project, pullback, 
 from symdecouple.numeric.moments.levels import gaussian_moments
 from symdecouple.numeric.moments.moment_path import follow
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
+from tests.stats.oracle import orthokurtosis
 
 GOAL = (1.0, *gaussian_moments(5))
 
@@ -61,3 +64,21 @@ def test_weights_are_counts_of_equal_entries() -> None:
     found = pullback(few, density)
     assert few.path.steps[0] > 0
     assert np.repeat(found, counts, axis=2) / counts.sum() == pytest.approx(expected, abs=1e-13)
+
+
+@pytest.mark.parametrize("gap", [1e-3, 1e-5, 1e-6, 1e-7, 3e-8, 1e-8, 1e-9, 1e-12, 1e-17])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_two_of_four_values_near_each_other(gap: float, place: int) -> None:
+    """Nine digits of the gradient of the orthokurtosis, by differences in 60 digits, or a refusal."""
+    row = [[0, gap, 1, 2], [0, 1, 2 - gap, 2], [0, gap, 1, 1 + 3 * gap]][place]
+    found = standardized_gradients(np.array([row]), 4, (1, 0, 1, 0))
+    if 0 in found.refusals:
+        assert found.refusals[0].reason in ("beyond float64", "limit only") and gap < 1e-4
+        assert np.isnan(found.gradients[0, 3]).all()
+        return
+    step, wanted = Fraction(gap) / 10**8, []
+    for j in range(4):
+        near = [[Fraction(v) + sign * step * (i == j) for i, v in enumerate(row)] for sign in (1, -1)]
+        up, down = (orthokurtosis(each, dps=60) for each in near)
+        wanted.append(float((up - down) * step.denominator / (2 * step.numerator)))
+    np.testing.assert_allclose(found.gradients[0, 3], wanted, rtol=0, atol=1e-9 * np.abs(wanted).max())

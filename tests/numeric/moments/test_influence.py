@@ -1,5 +1,7 @@
 """Influence functions of decoupled moments: differences by the weights, closed forms, and laws as oracles."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from numpy.polynomial import hermite_e
@@ -9,6 +11,7 @@ from symdecouple.numeric.moments import influence
 from symdecouple.numeric.moments.influence import decoupled_influences, standardized_influences
 from symdecouple.stats import decoupled_moments, match, standardized_moments
 from tests.numeric.moments.test_moment_path_kernel import goal
+from tests.stats.oracle import orthokurtosis
 
 RNG = np.random.default_rng(5)
 NORMAL = stats.norm.ppf((np.arange(400) + 0.5) / 400)
@@ -97,3 +100,17 @@ def test_rows_without_a_level_are_nan_from_there_on_and_leave_others_alone() -> 
     assert np.array_equal(found.psi[[0, 3]], np.repeat(alone.psi, 2, axis=0))
     assert np.isfinite(found.psi[2, :3]).all() and np.isnan(found.psi[2, 3:]).all()
     assert (found.psi[1, :2] == 0).all() and np.isnan(found.psi[1, 2:]).all()
+
+
+@pytest.mark.parametrize("gap", [1e-2, 1e-4, 1e-6, 1e-8, 1e-9, 1e-12])
+def test_two_of_four_values_near_each_other(gap: float) -> None:
+    """1e-8 of the orthokurtosis, by the weight of one entry in 80 digits, or a refusal."""
+    x, step = np.array([0, gap, 1, 2]), Fraction(1, 10**15)
+    found = decoupled_influences(x[None], 4, (1, 0, 1, 0))
+    if 0 in found.refusals:
+        assert found.refusals[0].reason == "beyond float64" and np.isnan(found.psi[0, 3]).all() and gap < 1e-7
+        return
+    for i in range(4):
+        up, down = (orthokurtosis(x.tolist(), dps=80, weights=[(1 - s) / 4 + s * (i == j) for j in range(4)])
+                    for s in (step, -step))
+        assert found.psi[0, 3, i] == pytest.approx(float((up - down) * 10**15 / 2), rel=0, abs=1e-8)
