@@ -187,28 +187,26 @@ def stieltjes(y: FloatArray, k: int, weights: Weights, with_slope: bool = False)
     """The recurrence, a pass for each degree, and p_(k-1)(y), or its derivative for k from 2 on."""
     basis, before = Basis(np.empty((2 * k - 1, len(y)))), np.ones_like(y)
     norm, centre = basis.norm, basis.centre
-    parts = [slice(i, i + _BLOCK) for i in range(0, y.shape[1], _BLOCK)]
     slower: Any = 0.0
     slope: Any = before.copy() if with_slope else None
     norm[0] = 1
     if k == 1:
         return basis, before
     centre[0] = mean_of_product(y, weighted(before, weights))
-    now = y - centre[0][:, None]
+    now, after = y - centre[0][:, None], np.empty_like(y)
     with np.errstate(all="ignore"):  # fewer than k values: the norm is 0, and the caller looks at it
         for j in range(1, k):
             heavy = weighted(now, weights)
             norm[j] = mean_of_product(now, heavy)
             if j == k - 1:
                 break
-            centre[j] = sum(np.vecdot(now[:, n] * y[:, n], heavy[:, n]) for n in parts) / y.shape[1] / norm[j]
+            centre[j] = mean_of_product(np.multiply(now, y, out=after), heavy) / norm[j]
             ratio = (norm[j] / norm[j - 1])[:, None]
+            np.subtract(y, centre[j][:, None], out=after)
             if with_slope:
-                slower, slope = slope, now + (y - centre[j][:, None]) * slope - ratio * slower
-            for n in parts:  # in place: the new polynomial where the one before the last was
-                after = y[:, n] - centre[j][:, None]
-                after *= now[:, n]
-                before[:, n] *= ratio
-                np.subtract(after, before[:, n], out=before[:, n])
-            before, now = now, before
+                slower, slope = slope, now + after * slope - ratio * slower
+            after *= now
+            before *= ratio
+            after -= before
+            before, now, after = now, after, before
     return basis, slope if with_slope else now
