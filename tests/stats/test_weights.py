@@ -84,6 +84,9 @@ def test_a_long_row_takes_several_blocks() -> None:
     repeated = np.repeat(sample, weights)
     for function in SHAPES:
         assert function(sample, weights=weights) == pytest.approx(function(repeated), rel=1e-13)
+    for order in range(3, 9):
+        found = standardized_moments(sample, order, weights=weights)
+        assert found == pytest.approx(standardized_moments(repeated, order), rel=1e-12)
     last = np.where(np.arange(20_000) < 19_950, 1e-12, 1.0)  # what counts is where no pivot is looked for
     moved = sample + 50 * (last == 1)
     mean, variance = (float(np.average(v, weights=last)) for v in (moved, (moved - np.average(moved, weights=last))**2))
