@@ -349,14 +349,14 @@ def _crowded_digits(row: Array) -> int:
     """Digits that the entries of a row need to stay apart on their way to a level.
 
     A skewness may pull the closest ones apart by the square of range / gap, and a third of the digits may go with that;
-    so it may with those of a far unit, where a flow goes to infinity.
+    so it may with those of a small unit, where a flow goes to infinity.
     """
     values = sorted(set(fractions_of(row) or ()))
     if len(values) < 2:
         return 0
     gap = min(b - a for a, b in itertools.pairwise(values))
     spread = _bits(values[-1] - values[0])
-    return int(0.302 * (6 * (spread - _bits(gap) + 1) + 3 * abs(spread))) + 1
+    return int(0.302 * (6 * (spread - _bits(gap) + 1) + 3 * max(0, -spread))) + 1
 
 
 def _bits(value: Any) -> int:
