@@ -1,6 +1,6 @@
 r"""Which energies a signal can be given: the cone of its active frequencies, by linear programs.
 
-Multiplying |X|^2 by positive factors reaches exactly the vectors
+Multiplying the power of a signal X by positive factors reaches exactly the vectors
 
 .. math:: v = \sum_{\xi} p_\xi\, w(\xi), \qquad p_\xi > 0 \text{ where } X(\xi) \ne 0,
 
