@@ -32,6 +32,7 @@ def intake(x: Any, shifts: Any) -> Any:
     if not isinstance(getattr(x, "dtype", None), np.dtype):  # that of pandas may be none of NumPy
         each = np.array(x, dtype=object)  # NumPy would round large integers beside floats
         x = each.astype(np.float64) if all(isinstance(v, float) for v in each.flat) else each
+    x = np.asanyarray(x)  # np.ma would ask pandas for what is its own
     hidden, x = np.ma.getmaskarray(x), np.asarray(np.ma.getdata(x))
     if x.dtype.kind not in "iufO":
         raise ValueError(f"samples are {x.dtype}, real numbers are expected")
