@@ -28,6 +28,7 @@ from symdecouple.numeric.samples.batch import (
     Answer,
     Axis,
     FloatArray,
+    IntArray,
     NanPolicy,
     OnRefusal,
     RowValues,
@@ -294,11 +295,12 @@ def _targets(given: dict[str, Any], shape: tuple[int, ...], is_enough: bool) -> 
 
 
 def _laid_open(matrix: SampleMatrix, width: int) -> RowValues:
-    """What a kernel sees of each row: values, and weights, with NaN after those that count; then mean and variance."""
+    """What a kernel sees of each row: values, and shares, with NaN after those that count; then mean and variance."""
     found = np.full((len(matrix.low), width * (1 if matrix.weights is None else 2) + 2), np.nan)
     n = matrix.values.shape[1]
     found[:, :n] = matrix.values
-    found[:, width : width + n] = 1 if matrix.weights is None else matrix.weights  # without, the next line's place
+    shares = 1.0 if matrix.weights is None else matrix.weights / matrix.weights.sum(axis=1, keepdims=True)
+    found[:, width : width + n] = shares  # without weights, the next line's place
     found[:, -2], found[:, -1], _ = place_and_scale(matrix)
     return RowValues(found)
 
@@ -324,7 +326,7 @@ def _matched(answer: Answer, present: NDArray[np.bool_], asked: Sequence[FloatAr
     Deviations that float64 cannot square are taken from the rows, but not from `exact` ones, which have another unit.
     """
     n_rows, n_samples = present.shape
-    values, statistics = np.full(present.shape, np.nan), np.full((n_rows, max(4, len(asked))), np.nan)
+    statistics, moved = np.full((n_rows, max(4, len(asked))), np.nan), list[tuple[IntArray, FloatArray]]()
     numbers, notes = np.full((3, n_rows), np.nan), dict[int, Outcome]()
     open_rows = np.array([i for i in range(n_rows) if i not in answer.refusals], dtype=np.intp)
     counts = present.sum(axis=1)
@@ -339,10 +341,12 @@ def _matched(answer: Answer, present: NDArray[np.bool_], asked: Sequence[FloatAr
             deviation[is_lost & ~np.isin(which, list(exact))] = np.nan
             wanted = [None if target is None else target[which] for target in asked]
             done = matched_rows(laid[:, :count], wanted, laid[:, -2], deviation, weights)
-            held = done.values if count == n_samples else np.full((len(which), n_samples), np.nan)
-            held[present[which]] = done.values.ravel()
-            values[which], statistics[which] = held, done.statistics
+            moved.append((which, done.values))
+            statistics[which] = done.statistics
             numbers[:, which] = done.residual, done.distance, done.shape_distance
             answer.refusals.update((int(which[i]), outcome) for i, outcome in done.refusals.items())
             notes.update((int(which[i]), outcome) for i, outcome in done.notes.items())
+    values = np.full(present.shape, np.nan)
+    for i, row in ((i, row) for which, rows in moved for i, row in zip(which.tolist(), rows, strict=True)):
+        values[i, present[i]] = row
     return MatchedRows(values, statistics, numbers[0], numbers[1], numbers[2], answer.refusals, notes)

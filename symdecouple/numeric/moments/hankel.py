@@ -18,16 +18,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from symdecouple.numeric.moments.power_sums import power, power_means
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
+from symdecouple.numeric.samples.matrix import taken as rows_of
 
 __all__ = [
     "NOISE", "RESIDUAL", "SETTLED", "Basis", "Weights", "correct", "mean_of_product", "orthogonal_basis",
-    "power_means", "residuals", "settle", "steepness", "stieltjes", "taken", "weighted",
+    "parts", "power_means", "residuals", "settle", "steepness", "stieltjes", "taken", "weighted",
 ]
 
 Weights: TypeAlias = FloatArray | None
@@ -118,8 +120,10 @@ def weighted(u: FloatArray, weights: Weights) -> FloatArray:
 
 
 def taken(weights: Weights, which: IntArray | slice | int) -> Weights:
-    """Weights of some rows."""
-    return None if weights is None else weights[which]
+    """Weights of some rows, whose places increase."""
+    if weights is None or not isinstance(which, np.ndarray):
+        return None if weights is None else weights[which]
+    return rows_of(weights, which)
 
 
 def steepness(y: FloatArray, k: int, weights: Weights = None) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -131,7 +135,28 @@ def steepness(y: FloatArray, k: int, weights: Weights = None) -> tuple[FloatArra
 
 def orthogonal_basis(y: FloatArray, k: int, weights: Weights = None) -> tuple[Basis, FloatArray]:
     """The recurrence of p_0..p_(k-1), and the power means h_0..h_(2k-2), (2k-1, r)."""
-    return stieltjes(y, k, weights)[0], power_means(y, 2 * k - 2, weights)
+    basis = stieltjes(y, k, weights)[0] if y.shape[1] <= _BLOCK else _by_blocks(y, k, weights)
+    return basis, power_means(y, 2 * k - 2, weights)
+
+
+def _by_blocks(y: FloatArray, k: int, weights: Weights) -> Basis:
+    """The recurrence of long rows, a pass for each degree: polynomials are made anew, and take no memory."""
+    basis = Basis(np.ones((2 * k - 1, len(y))))
+    for j in range(k):
+        norm, centre = np.zeros((2, len(y)))
+        for part in parts(y.shape[1]):
+            p = next(islice(basis.polynomials(y[:, part]), j, None))
+            heavy = p / y.shape[1] if weights is None else p * weights[:, part]
+            norm += np.vecdot(p, heavy)
+            centre += np.vecdot(p * y[:, part], heavy)
+        basis.norm[j] = norm if j else 1
+        basis.centre[j : k - 1] = centre / basis.norm[j]
+    return basis
+
+
+def parts(n_samples: int) -> list[slice]:
+    """The columns of a block each."""
+    return [slice(i, i + _BLOCK) for i in range(0, n_samples, _BLOCK)]
 
 
 def correct(z: FloatArray, goal: FloatArray, weights: Weights = None) -> FloatArray:
@@ -139,12 +164,19 @@ def correct(z: FloatArray, goal: FloatArray, weights: Weights = None) -> FloatAr
     basis, means = orthogonal_basis(z, len(goal) - 1, weights)
     gap = goal[1:] - means[1 : len(goal)]
     gap[np.abs(gap) <= NOISE * _sizes(means, len(goal) - 1)[1:]] = 0  # divided by a small norm, rounding would push
-    step, power = np.zeros_like(z), weighted(np.ones_like(z), weights)
-    for i, p in enumerate(basis.polynomials(z)):
-        step += ((gap[i] / (i + 1) - mean_of_product(power, step)) / basis.norm[i])[:, None] * p
-        power *= z
-    step += z
-    return step
+    along, power = np.zeros_like(basis.norm), np.zeros_like(basis.norm)  # power: z^i = sum_j power_j p_j
+    power[0] = 1
+    for i, norm in enumerate(basis.norm):
+        along[i] = (gap[i] / (i + 1) - (power * basis.norm * along).sum(axis=0)) / norm
+        after = np.concatenate([basis.centre * power[:-1], 0 * power[-1:]])
+        after[1:] += power[:-1]
+        after[:-2] += basis.ratio[1:] * power[1:-1]
+        power = after
+    moved = np.empty_like(z)
+    for part in parts(z.shape[1]):
+        np.add(z[:, part], sum(c[:, None] * p for c, p in zip(along, basis.polynomials(z[:, part]), strict=True)),
+               out=moved[:, part])
+    return moved
 
 
 def settle(

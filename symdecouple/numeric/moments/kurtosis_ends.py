@@ -20,16 +20,15 @@ and their skewness falls strictly with u/v, from that of two values with the low
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from symdecouple.numeric.samples.matrix import FloatArray, IntArray
+from symdecouple.numeric.samples.matrix import BoolArray, FloatArray, IntArray
 
 __all__ = ["ThreeValued", "kurtosis_ends", "kurtosis_ends_of_any", "least_size"]
 
-Number = TypeVar("Number", bound=np.number[Any])
 
 _FAR = 745.0  # of log(u/v): beyond, one of them is no float64 beside the other
 _HALVINGS = 64  # of 2 _FAR, down to rounding
@@ -59,19 +58,19 @@ class ThreeValued(NamedTuple):
 
     def samples(self, n_samples: int) -> FloatArray:
         """Return the samples, (R, N)."""
-        place = np.arange(n_samples)[None]
-        which = (place >= self.begin[:, None]).astype(np.intp) + (place >= self.after[:, None])
-        samples: FloatArray = np.take_along_axis(self.values.T, which, axis=1)
+        samples: FloatArray = np.take_along_axis(self.values.T, _which(n_samples, self.begin, self.after), axis=1)
         return samples
 
 
-def kurtosis_ends(first: IntArray, share: FloatArray | None, skewness: FloatArray) -> tuple[ThreeValued, ThreeValued]:
+def kurtosis_ends(
+    is_first: BoolArray, share: FloatArray | None, skewness: FloatArray
+) -> tuple[ThreeValued, ThreeValued]:
     """Return the lower and the upper end of sorted rows of three distinct values at least.
 
     Parameters
     ----------
-    first : array (R, N)
-        The place where the group of each entry begins, entries in ascending order.
+    is_first : array (R, N) of bool
+        Where a group of ties begins, entries in ascending order.
     share : array (R, N) or None
         Weights of the entries, with sum 1; equal by default.
     skewness : array (R,)
@@ -81,22 +80,25 @@ def kurtosis_ends(first: IntArray, share: FloatArray | None, skewness: FloatArra
     --------
     Eight values without ties beside skewness 1, and with the three largest tied beside none:
 
-    >>> low, high = kurtosis_ends(np.arange(8)[None], None, np.array([1.0]))
+    >>> low, high = kurtosis_ends(np.full((1, 8), True), None, np.array([1.0]))
     >>> round(float(low.kurtosis[0]), 5), round(float(high.kurtosis[0]), 5)
     (2.15203, 4.37604)
-    >>> low, high = kurtosis_ends(np.array([[0, 1, 2, 3, 4, 5, 5, 5]]), None, np.array([0.0]))
+    >>> low, high = kurtosis_ends(np.arange(8)[None] < 6, None, np.array([0.0]))
     >>> round(float(high.kurtosis[0]) * 35, 9)
     62.0
     """
-    n = first.shape[1]
-    below = np.broadcast_to(np.arange(n + 1.0) / n, (len(first), n + 1)) if share is None else _sums(share)
-    above = below[:, ::-1] if share is None else _sums(share[:, ::-1])[:, ::-1]  # small shares are no differences
-    place = np.minimum((below[:, 1:] <= _lower_share(skewness)[:, None]).sum(axis=1), n - 1)
-    lowest, highest = _end_of_group(first, np.zeros(len(first), dtype=np.intp)), first[:, -1]
-    begin = np.maximum(_at(first, place), lowest)  # rounding of P may find a group at an end
-    begin = np.where(begin >= highest, _at(first, highest - 1), begin)
-    return (_end(below, above, begin, _end_of_group(first, begin), skewness),
-            _end(below, above, lowest, highest, skewness))
+    n, lower = is_first.shape[1], _lower_share(skewness)
+    if share is None:
+        place = np.floor(n * lower)
+        place += (place + 1) / n <= lower
+        place -= place / n > lower
+    else:
+        place = (np.cumsum(share, axis=1) <= lower[:, None]).sum(axis=1)
+    place = np.minimum(place, n - 1).astype(np.intp)
+    lowest, highest = _next(is_first, np.zeros(len(lower), dtype=np.intp)), _last(is_first, np.full(len(lower), n - 1))
+    begin = np.maximum(_last(is_first, place), lowest)  # rounding of P may find a group at an end
+    begin = np.where(begin >= highest, _last(is_first, highest - 1), begin)
+    return _end(share, n, begin, _next(is_first, begin), skewness), _end(share, n, lowest, highest, skewness)
 
 
 def kurtosis_ends_of_any(n_samples: FloatArray, skewness: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -177,24 +179,31 @@ def _lower_share(skewness: FloatArray) -> FloatArray:
     return np.where(skewness < 0, small, 1 - small)
 
 
-def _end(below: FloatArray, above: FloatArray, begin: IntArray, after: IntArray, skewness: FloatArray) -> ThreeValued:
+def _end(share: FloatArray | None, n: int, begin: IntArray, after: IntArray, skewness: FloatArray) -> ThreeValued:
     """Entries before `begin`, those from there on, and those from `after` on."""
-    a, c = _at(below, begin), _at(above, after)
-    return ThreeValued(*_three(a, _at(below, after) - a, c, skewness), begin, after)
+    if share is None:
+        a, b, c = begin / n, (after - begin) / n, (n - after) / n
+    else:
+        which = _which(n, begin, after)
+        a, b, c = (np.sum(share, axis=1, where=which == i) for i in range(3))
+    return ThreeValued(*_three(a, b, c, skewness), begin, after)
 
 
-def _sums(share: FloatArray) -> FloatArray:
-    """What lies below each of N + 1 places."""
-    sums: FloatArray = np.concatenate([np.zeros((len(share), 1)), np.cumsum(share, axis=1)], axis=1)
-    return sums
+def _which(n: int, begin: IntArray, after: IntArray) -> NDArray[np.int8]:
+    """Which of the three values an entry has."""
+    place = np.arange(n)
+    return (place >= begin[:, None]).astype(np.int8) + (place >= after[:, None])
 
 
-def _end_of_group(first: IntArray, begin: IntArray) -> IntArray:
-    """The place after the group that begins at `begin`."""
-    after: IntArray = (first <= begin[:, None]).sum(axis=1)
-    return after
+def _last(flags: BoolArray, until: IntArray) -> IntArray:
+    """The last place of a True in each row, up to one."""
+    n = flags.shape[1]
+    place: IntArray = n - 1 - np.argmax((flags & (np.arange(n) <= until[:, None]))[:, ::-1], axis=1)
+    return place
 
 
-def _at(rows: NDArray[Number], place: IntArray) -> NDArray[Number]:
-    found: NDArray[Number] = np.take_along_axis(rows, place[:, None], axis=1)[:, 0]
-    return found
+def _next(flags: BoolArray, after: IntArray) -> IntArray:
+    """The first place of a True in each row after one, or the number of places."""
+    later = flags & (np.arange(flags.shape[1]) > after[:, None])
+    place: IntArray = np.where(later.any(axis=1), np.argmax(later, axis=1), flags.shape[1])
+    return place

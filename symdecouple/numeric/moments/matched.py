@@ -15,7 +15,8 @@ import numpy as np
 from symdecouple.errors import Outcome
 from symdecouple.numeric.moments.hankel import Weights, taken
 from symdecouple.numeric.moments.power_sums import (
-    mean_power,
+    BLOCK,
+    PowerSums,
     place_and_scale,
     standardized_entries,
     standardized_moments,
@@ -58,6 +59,7 @@ def matched_rows(
     mean, deviation : array (R,)
         Those of the samples that the rows stand for; a deviation of NaN is taken from the row.
     weights : array (R, N), optional
+        With sum 1 in each row.
 
     Examples
     --------
@@ -70,24 +72,27 @@ def matched_rows(
     shape = wanted[2:]
     with np.errstate(all="ignore"):
         made = shaped_rows(rows, shape, weights)
-        slope = standardized_entries(rows, weights)[1][:, 0]
-        deviation = np.where(np.isnan(deviation), 1 / slope, deviation)
-        constant = rows.min(axis=1) == rows.max(axis=1)
+        before, slope, _ = standardized_entries(rows, weights)
+        deviation = np.where(np.isnan(deviation), 1 / slope[:, 0], deviation)
+        constant = np.ptp(rows, axis=1) == 0
         refusals = dict(made.refusals)
         for i in np.flatnonzero(constant).tolist():
             if scale is None and not shape:
                 refusals.pop(i, None)
-                made.values[i], made.before[i], deviation[i] = 0.0, 0.0, 0.0
+                made.values[i], before[i], deviation[i] = 0.0, 0.0, 0.0
         goal = deviation if scale is None else np.sqrt(scale)
         if scale is not None:
             refusals |= {int(i): _no_variance(float(scale[i])) for i in np.flatnonzero(~(scale > 0) & ~constant)}
         centre = mean if place is None else place
-        values = centre[:, None] + goal[:, None] * made.values
+        values, ones = made.values, np.ones(len(rows))
+        moved = distance_of(centre - mean, goal, values, deviation, before, weights)
+        shape_moved = distance_of(0 * ones, ones, values, ones, before, weights)
+        del before
+        values *= goal[:, None]
+        values += centre[:, None]
         beyond = ~np.isfinite(values).all(axis=1) | ((np.ptp(values, axis=1) == 0) & ~constant)
         refusals |= {int(i): BEYOND for i in np.flatnonzero(beyond) if i not in refusals}
         values[list(refusals)] = np.nan
-        moved = distance_of(centre - mean, goal, made.values, deviation, made.before, weights)
-        shape_moved = distance_of(0 * mean, 1 + 0 * mean, made.values, 1 + 0 * mean, made.before, weights)
         statistics = statistics_of(values, max(4, len(wanted)), weights)
         residual = np.zeros(len(rows))
         for k, target in enumerate(wanted):
@@ -113,10 +118,13 @@ def distance_of(shift: FloatArray, unit: FloatArray, z: FloatArray, unit_before:
     """Return the root mean square of shift + unit z - unit_before before, without overflow."""
     largest = np.maximum(np.maximum(np.abs(shift), unit), unit_before)
     largest = np.where(largest > 0, largest, 1.0)
-    change = (unit / largest)[:, None] * z
-    change -= (unit_before / largest)[:, None] * before
-    change += (shift / largest)[:, None]
-    distance: FloatArray = largest * np.sqrt(mean_power(change, 2, weights))
+    factors, total = [(each / largest)[:, None] for each in (unit, unit_before, shift)], PowerSums.empty(2, len(z))
+    for part in (slice(i, i + BLOCK) for i in range(0, z.shape[1], BLOCK)):
+        change = factors[0] * z[:, part]
+        change -= factors[1] * before[:, part]
+        change += factors[2]
+        total.update(change, None if weights is None else weights[:, part])
+    distance: FloatArray = largest * np.sqrt(total.means()[2])
     return distance
 
 

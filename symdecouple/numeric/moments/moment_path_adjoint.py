@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from symdecouple.numeric.moments.hankel import Basis, Weights, mean_of_product, orthogonal_basis, taken
+from symdecouple.numeric.moments.hankel import Basis, Weights, mean_of_product, orthogonal_basis, parts, taken
 from symdecouple.numeric.moments.moment_path import Course, Followed
 from symdecouple.numeric.moments.power_sums import blocks
 from symdecouple.numeric.moments.ties import is_flat_at_two
@@ -38,7 +38,6 @@ from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = ["project", "project_influence", "pullback"]
 
-_BLOCK = 8192  # products summed at a time, as in `hankel`
 _DEPENDENT = 2.0**-92  # D_2/h_4 of two values: rounding, squared
 _ROUNDING = float(np.finfo(np.float64).eps)
 
@@ -102,7 +101,7 @@ def project(
     flat = {(j, i): is_flat_at_two(z[i], one[i], _ROUNDING) for i in two.tolist() for j, one in enumerate(covectors)}
     basis.norm[-1, two] = np.inf
     shares /= basis.norm.T[:, None]
-    for part in _parts(z.shape[1]):
+    for part in parts(z.shape[1]):
         along = shares @ np.array([*basis.polynomials(z[:, part])]).swapaxes(0, 1)
         np.subtract(covectors[:, :, part], along.swapaxes(0, 1), out=out[:, :, part])
     for (j, i), is_flat in flat.items():
@@ -186,11 +185,7 @@ def _means_of_products(covectors: FloatArray, p: Callable[[slice], FloatArray], 
     """<l, p_j>, (r, c, k), each row by itself, in blocks."""
     share: Any = 1 / covectors.shape[2]
     total: Any = 0.0
-    for part in _parts(covectors.shape[2]):
+    for part in parts(covectors.shape[2]):
         heavy = covectors[:, :, part] * (share if weights is None else weights[:, part])
         total = total + heavy.swapaxes(0, 1) @ np.moveaxis(p(part), 0, 2)
     return np.asarray(total)
-
-
-def _parts(n_samples: int) -> list[slice]:
-    return [slice(i, i + _BLOCK) for i in range(0, n_samples, _BLOCK)]

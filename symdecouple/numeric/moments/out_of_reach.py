@@ -17,6 +17,7 @@ from symdecouple.numeric.moments.hankel import Weights
 from symdecouple.numeric.moments.kurtosis_ends import kurtosis_ends_of_any, least_size
 from symdecouple.numeric.moments.tied_range import Reach, reach_of_any, reach_of_counts, smallest_size
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
+from symdecouple.numeric.samples.matrix import BoolArray
 
 __all__ = ["beyond_any_sample", "by_rounding", "comes_to", "end_before", "fallen_together", "groups_of", "needed",
            "refused_kurtosis", "unattainable", "why_out_of_reach"]
@@ -204,13 +205,15 @@ def _open(low: float, high: float) -> str:
 
 
 def refused_kurtosis(
-    first: IntArray, share: Weights, skewness: FloatArray, target: FloatArray, low: FloatArray, high: FloatArray
+    is_first: BoolArray, share: Weights, skewness: FloatArray, target: FloatArray, low: FloatArray, high: FloatArray
 ) -> dict[int, Outcome]:
-    """Return the refusals of sorted rows, (R, N), whose kurtosis is to be `target`, (R,), between two ends.
+    """Return the refusals of rows, (R, N), whose kurtosis is to be `target`, (R,), between two ends.
+
+    `is_first` (R, N) says where groups of ties begin, in ascending order.
 
     Examples
     --------
-    >>> told = refused_kurtosis(np.arange(5)[None], None, *np.array([[0.0], [3.0], [1.25], [2.5]]))
+    >>> told = refused_kurtosis(np.full((1, 5), True), None, *np.array([[0.0], [3.0], [1.25], [2.5]]))
     >>> print(told[0].detail)
     kurtosis 3 was wanted beside skewness 0; no sample of 5 values has it: beside this skewness it stays in \
 (1.25, 2.5), whatever the ties; N >= 7 is needed
@@ -219,14 +222,14 @@ def refused_kurtosis(
     bad = np.flatnonzero(~((target > low + slack) & (target < high - slack)))
     if not len(bad):
         return {}
-    n, found = first.shape[1], {}
+    n, found = is_first.shape[1], {}
     free = kurtosis_ends_of_any(np.full(len(bad), float(n)), skewness[bad]) if n > 2 else (low[bad], high[bad])
     least, above = np.full(len(bad), np.inf), np.flatnonzero(target[bad] > free[1])
     if len(above):
         least[above] = least_size(target[bad[above]], skewness[bad[above]])
     is_end = np.minimum(np.abs(target - low), np.abs(target - high)) <= slack
     for j, i in enumerate(bad.tolist()):
-        counts = np.unique(first[i], return_counts=True)[1]
+        counts = np.diff(np.flatnonzero(is_first[i]), append=n)
         wanted, g, tied = float(target[i]), float(skewness[i]), f"not with these ties: {_tied(counts, n)}"
         inside, whatever = _open(low[i], high[i]), _open(free[0][j], free[1][j])
         if is_end[i] and len(counts) > 3:

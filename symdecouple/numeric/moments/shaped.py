@@ -31,11 +31,17 @@ from symdecouple.numeric.moments.hankel import Weights, settle, taken
 from symdecouple.numeric.moments.kurtosis_ends import ThreeValued, kurtosis_ends
 from symdecouple.numeric.moments.long_rows import follow_long
 from symdecouple.numeric.moments.out_of_reach import refused_kurtosis
-from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, mean_power, standardized_entries
+from symdecouple.numeric.moments.power_sums import (
+    ZERO_VARIANCE,
+    mean_power,
+    power_means,
+    standardize,
+    standardized_entries,
+)
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
 from symdecouple.numeric.moments.skewness_kernel import skewness_imposer
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
-from symdecouple.numeric.samples.matrix import taken as rows_of
+from symdecouple.numeric.samples.matrix import BoolArray, taken as rows_of
 
 __all__ = ["EXACT", "MET", "OFF_PATH", "Shaped", "shaped_rows"]
 
@@ -57,13 +63,12 @@ MET = Outcome(True, "values met", "the statistics are met, and values that diffe
 
 @dataclass(frozen=True, slots=True)
 class Shaped:
-    """Standardized rows (R, N) with the wanted moments, NaN where refused; as they were before; and what is told.
+    """Standardized rows (R, N) with the wanted moments, NaN where refused; and what is told.
 
     `notes` are of rows that have an answer.
     """
 
     values: FloatArray
-    before: FloatArray
     refusals: dict[int, Outcome] = field(default_factory=dict)
     notes: dict[int, Outcome] = field(default_factory=dict)
 
@@ -78,7 +83,7 @@ def shaped_rows(rows: FloatArray, wanted: Sequence[FloatArray | None], weights: 
     wanted : sequence of array (R,) or None
         From order 3 on. None below an order that is wanted: what the row has itself.
     weights : array (R, N), optional
-        Positive, with any sum.
+        Positive, with sum 1 in each row.
 
     Examples
     --------
@@ -86,54 +91,61 @@ def shaped_rows(rows: FloatArray, wanted: Sequence[FloatArray | None], weights: 
     >>> [round(float(np.mean(made.values**k)), 12) + 0.0 for k in (1, 2, 3, 4)]
     [0.0, 1.0, 1.0, 3.0]
     """
-    order = rows.argsort(axis=1, kind="stable")
-    x = np.take_along_axis(rows, order, axis=1)
-    share = None if weights is None else np.take_along_axis(weights, order, axis=1)
-    share = None if share is None else share / share.sum(axis=1, keepdims=True)
     with np.errstate(all="ignore"):
-        done = _Sorted(x, share, _first_of_group(x)).shaped(wanted)
-    np.put_along_axis(x, order, done.before, axis=1)
-    np.put_along_axis(done.before, order, done.values, axis=1)
-    done.before[list(done.refusals)] = np.nan
-    return Shaped(done.before, x, done.refusals, done.notes)
+        made = Shaped(standardized_entries(rows, weights)[0])
+        made.refusals.update((i, ZERO_VARIANCE) for i in np.flatnonzero(np.ptp(rows, axis=1) == 0).tolist())
+        if wanted:
+            _Rows.of(rows, weights).shape(made, wanted)
+    made.values[list(made.refusals)] = np.nan
+    return made
 
 
 @dataclass(frozen=True, slots=True)
-class _Sorted:
-    """Rows in ascending order, shares of their entries, and where the group of each entry begins."""
+class _Rows:
+    """Rows, shares of their entries, the places of these in ascending order, and where groups of ties begin there."""
 
     x: FloatArray
     share: Weights
-    first: IntArray
+    order: IntArray
+    is_first: BoolArray
 
-    def shaped(self, wanted: Sequence[FloatArray | None]) -> Shaped:
-        """The rows with the wanted moments."""
-        before, _, _ = standardized_entries(self.x, self.share)
-        constant = np.flatnonzero(self.x[:, 0] == self.x[:, -1])
-        made = Shaped(before.copy(), before, {int(i): ZERO_VARIANCE for i in constant})
-        if not wanted:
-            return made
-        own = (mean_power(before, k, self.share) if asked is None else asked for k, asked in enumerate(wanted, 3))
-        ones = np.ones(len(before))
+    @classmethod
+    def of(cls, x: FloatArray, share: Weights) -> _Rows:
+        order = x.argsort(axis=1, kind="stable")
+        ranked, is_first = np.take_along_axis(x, order, axis=1), np.ones(x.shape, dtype=np.bool_)
+        np.not_equal(ranked[:, 1:], ranked[:, :-1], out=is_first[:, 1:])
+        return cls(x, share, order, is_first)
+
+    def ascending(self, rows: FloatArray, which: IntArray) -> FloatArray:
+        """Entries in the order of those of x, of rows that belong to rows `which`."""
+        return np.take_along_axis(rows, rows_of(self.order, which), axis=1)
+
+    def shape(self, made: Shaped, wanted: Sequence[FloatArray | None]) -> None:
+        """Give standardized rows the wanted moments."""
+        z = made.values
+        own = (mean_power(z, k, self.share) if asked is None else asked for k, asked in enumerate(wanted, 3))
+        ones = np.ones(len(z))
         goal = np.vstack([ones, 0 * ones, ones, *own])
         if wanted[0] is not None and len(which := _left(made)):
             self._impose_skewness(made, which, goal[3])
-        margin = np.full(len(before), np.inf)  # to the nearer end of the kurtosis, as a share of its range
+        margin = np.full(len(z), np.inf)  # to the nearer end of the kurtosis, as a share of its range
         for k in range(4, len(goal)):
             if len(which := _left(made)):
                 self._advance(made, which, goal[: k + 1], margin)
         if len(which := _left(made)):
             self._finish(made, which, goal, margin)
-        return made
 
     def _finish(self, made: Shaped, which: IntArray, goal: FloatArray, margin: FloatArray) -> None:
         """Put rows in order, and look whether their statistics are there, and their values still differ."""
         z, aim, share = rows_of(made.values, which), goal[:, which], taken(self.share, which)
-        first = rows_of(self.first, which)
+        is_first = rows_of(self.is_first, which)
         _settled(z, aim, share)
-        z = np.take_along_axis(np.maximum.accumulate(z, axis=1, out=z), first, axis=1)  # order and ties as before
+        ranked = self.ascending(z, which)
+        ranked[~is_first] = -np.inf
+        ranked = np.maximum.accumulate(ranked, axis=1)  # order and ties as before
+        met = ((ranked[:, 1:] == ranked[:, :-1]) & is_first[:, 1:]).any(axis=1)
+        np.put_along_axis(z, rows_of(self.order, which), ranked, axis=1)
         made.values[which], gap = z, _statistics_gap(z, aim, share)
-        met = ((z[:, 1:] == z[:, :-1]) & (first[:, 1:] != first[:, :-1])).any(axis=1)
         for i in np.flatnonzero(~(gap <= EXACT) | met).tolist():
             row = int(which[i])
             if not gap[i] <= EXACT:
@@ -167,22 +179,24 @@ class _Sorted:
     def _to_kurtosis(self, made: Shaped, which: IntArray, goal: FloatArray, margin: FloatArray) -> None:
         """Move rows of skewness goal[3] to kurtosis goal[4], where that is between the ends; note how far from these.
         """
-        first, share = rows_of(self.first, which), taken(self.share, which)
-        is_two = ((first == 0) | (first == first[:, -1:])).all(axis=1)
-        ends = kurtosis_ends(first, share, goal[3])
+        is_first, share = rows_of(self.is_first, which), taken(self.share, which)
+        ranked = None if share is None else self.ascending(share, which)
+        is_two = is_first.sum(axis=1) <= 2
+        ends = kurtosis_ends(is_first, ranked, goal[3])
         low, high = (np.where(is_two, 1 + goal[3] ** 2, end.kurtosis) for end in ends)
-        lacking = refused_kurtosis(first, share, goal[3], goal[4], low, high)
+        lacking = refused_kurtosis(is_first, share, goal[3], goal[4], low, high)
+        del is_first, ranked
         made.refusals.update((int(which[i]), outcome) for i, outcome in lacking.items())
         kept = np.array([i for i in range(len(which)) if i not in lacking], dtype=np.intp)
         if not len(kept):
             return
         here, aim, share = which[kept], goal[:, kept], taken(share, kept)
         margin[here] = (np.minimum(goal[4] - low, high - goal[4]) / (high - low))[kept]
-        z = follow_long(made.values[here], 4, aim[4], aim[1:4], weights=share).values
+        z = follow_long(rows_of(made.values, here), 4, aim[4], aim[1:4], weights=share).values
         late = np.flatnonzero(~(_settled(z, aim, share) <= EXACT))
         if len(late):
             both = ends[0].of(kept[late]), ends[1].of(kept[late])
-            beside = _between_ends(self.x[here[late]], self.first[here[late]], aim[:, late], both, taken(share, late))
+            z[late] = beside = self._between_ends(here[late], aim[:, late], both)
             gap = _settled(beside, aim[:, late], taken(share, late))
             z[late] = beside
             for i, apart in zip(late.tolist(), gap.tolist(), strict=True):
@@ -193,15 +207,17 @@ class _Sorted:
                     made.refusals[row] = _near_boundary(float(aim[4, i]), near) if near < _CORNER else _crowded(apart)
         made.values[here] = z
 
+    def _between_ends(self, which: IntArray, goal: FloatArray, ends: tuple[ThreeValued, ThreeValued]) -> FloatArray:
+        """Rows in the order and with the ties of x that have moments goal (5, R); NaN where there are none."""
+        share = None if self.share is None else self.ascending(self.share[which], which)
+        found = self.ascending(self.x[which], which)
+        ranked = _between_ends(found, rows_of(self.is_first, which), goal, ends, share)
+        np.put_along_axis(found, self.order[which], ranked, axis=1)
+        return found
+
 
 def _left(made: Shaped) -> IntArray:
     return np.array([i for i in range(len(made.values)) if i not in made.refusals], dtype=np.intp)
-
-
-def _first_of_group(x: FloatArray) -> IntArray:
-    place = np.broadcast_to(np.arange(x.shape[1]), x.shape).copy()
-    place[:, 1:][x[:, 1:] == x[:, :-1]] = 0
-    return np.asarray(np.maximum.accumulate(place, axis=1, out=place))
 
 
 def _near_boundary(target: float, margin: float) -> Outcome:
@@ -220,15 +236,15 @@ def _crowded(gap: float) -> Outcome:
 
 
 def _between_ends(
-    x: FloatArray, first: IntArray, goal: FloatArray, ends: tuple[ThreeValued, ThreeValued], share: Weights
+    x: FloatArray, is_first: BoolArray, goal: FloatArray, ends: tuple[ThreeValued, ThreeValued], share: Weights
 ) -> FloatArray:
-    """Return rows in the order and with the ties of x (R, N), sorted, that have moments goal (5, R); NaN where not.
+    """Return rows with the ties of x (R, N), ascending, that have moments goal (5, R); NaN where not.
 
-    `first` (R, N) are the places where the groups of ties begin.
+    `is_first` (R, N) says where the groups of ties begin.
     """
     n, (low, high) = x.shape[1], ends
     part = (goal[4] - low.kurtosis) / (high.kurtosis - low.kurtosis)
-    numbered = np.cumsum(first == np.arange(n), axis=1, dtype=np.float64)
+    numbered = np.cumsum(is_first, axis=1, dtype=np.float64)
     apart = standardized_entries(x, share)[0] + standardized_entries(numbered, share)[0]
     bottom, top = low.samples(n), high.samples(n)
     epsilon = _ROOM * np.minimum(part, 1 - part)
@@ -272,11 +288,9 @@ def _statistics_gap(z: FloatArray, goal: FloatArray, share: Weights = None) -> F
 
     The largest of the rows' own statistics: mean, variance, and the standardized moments from the third on.
     """
-    mean = mean_power(z, 1, share)
-    centred = z - mean[:, None]
-    spread = mean_power(centred, 2, share)
-    gap: FloatArray = np.maximum(np.abs(mean - goal[1]), np.abs(spread - goal[2]))
+    means = power_means(z, len(goal) - 1, share)
+    mean, deviation = standardize(0.0, means)
+    gap: FloatArray = np.maximum(np.abs(mean - goal[1]), np.abs(deviation**2 - goal[2]))
     for k in range(3, len(goal)):
-        value = mean_power(centred, k, share) / spread ** (k / 2)
-        gap = np.maximum(gap, np.abs(value - goal[k]) / np.maximum(1, np.abs(goal[k])))
+        gap = np.maximum(gap, np.abs(means[k] - goal[k]) / np.maximum(1, np.abs(goal[k])))
     return gap
