@@ -115,9 +115,9 @@ def test_the_square_of_a_mean_after_the_second_moment(path: Any, offset: float) 
         assert plan.transform(row, dps=25)[2] == pytest.approx(third, rel=1e-14)
 
 
-@pytest.mark.parametrize("path", ["auto", "narrow"])
-@pytest.mark.parametrize("far", [3.0, 1e3, 1e6])
-def test_moments_about_a_mean_that_is_no_feature(path: Any, far: float) -> None:
+@pytest.mark.parametrize(("far", "path"), [(3.0, "auto"), (1e3, "auto"), (1e6, "auto"), (3.0, "narrow"),
+                                           (1e3, "narrow"), pytest.param(1e6, "narrow", marks=pytest.mark.slow)])
+def test_moments_about_a_mean_that_is_no_feature(far: float, path: Any) -> None:
     """The kurtosis after the variance and the skewness, of which 50 digits are found on x/(1 - t x)."""
     row = np.append(ROW[:9] - 1, far)
     expected = float(orthokurtosis(row))

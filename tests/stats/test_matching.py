@@ -256,6 +256,12 @@ def test_correlations_are_kept_or_set_while_margins_are_matched() -> None:
     assert np.allclose(only.values.mean(axis=0), X.mean(axis=0)) and np.allclose(only.values.std(axis=0), X.std(axis=0))
 
 
+def test_a_way_beyond_float64_is_infinite() -> None:
+    moved = match([10**400, 10**400 + 1, 10**400 + 5], mean=1, variance=2)
+    assert moved.distance == np.inf and moved.shape_distance == pytest.approx(0, abs=1e-15)
+    assert moved.statistics[:2].tolist() == pytest.approx([1, 2], rel=1e-15) and moved.ok
+
+
 def test_correlations_that_margins_do_not_have_are_refused_with_how_far_they_came() -> None:
     far = np.full((3, 3), 0.99) + 0.01 * np.eye(3)
     made, outcomes = match(variables(), skewness=[-1, 0, 1], correlation=far, kurtosis=4, on_refusal="return")

@@ -115,7 +115,7 @@ def _no_variance(target: float) -> Outcome:
 
 def distance_of(shift: FloatArray, unit: FloatArray, z: FloatArray, unit_before: FloatArray, before: FloatArray,
               weights: Weights) -> FloatArray:
-    """Return the root mean square of shift + unit z - unit_before before, without overflow."""
+    """Return the root mean square of shift + unit z - unit_before before, without overflow; infinite beyond float64."""
     largest = np.maximum(np.maximum(np.abs(shift), unit), unit_before)
     largest = np.where(largest > 0, largest, 1.0)
     factors, total = [(each / largest)[:, None] for each in (unit, unit_before, shift)], PowerSums.empty(2, len(z))
@@ -124,7 +124,7 @@ def distance_of(shift: FloatArray, unit: FloatArray, z: FloatArray, unit_before:
         change -= factors[1] * before[:, part]
         change += factors[2]
         total.update(change, None if weights is None else weights[:, part])
-    distance: FloatArray = largest * np.sqrt(total.means()[2])
+    distance: FloatArray = np.where(np.isinf(largest), np.inf, largest * np.sqrt(total.means()[2]))
     return distance
 
 

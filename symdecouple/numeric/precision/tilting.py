@@ -163,9 +163,14 @@ def _products(weights: Array, tilted: Array) -> Array:
 
 
 def solved(matrix: Array, right: Sequence[Any] | Array) -> Array:
-    """Return the solution of a linear system with a Gram matrix, scaled to a unit diagonal; an object array."""
+    """Return the solution of a linear system with a Gram matrix, scaled to a unit diagonal; an object array.
+
+    ZeroDivisionError where it is singular, or has no finite numbers.
+    """
     if not len(right):
         return np.zeros(0, dtype=object)
+    if not all(map(mpmath.isfinite, matrix.flat)):
+        raise ZeroDivisionError
     scale = np.array([mpmath.sqrt(v) if v > 0 else mpmath.mpf(1) for v in matrix.diagonal()], dtype=object)
     unit = mpmath.matrix((matrix / scale[:, None] / scale).tolist())
     found: Array = np.array(list(mpmath.lu_solve(unit, mpmath.matrix(list(right / scale)))), dtype=object) / scale

@@ -17,6 +17,7 @@ from symdecouple.numeric.features.expressions import as_multiprecision
 from symdecouple.numeric.features.fourier import forward, inverse, partners, roots
 from symdecouple.numeric.precision.energies import PreciseEnergies
 from symdecouple.numeric.precision.path import follow_mp
+from symdecouple.numeric.precision.tilting import solved
 from tests.numeric.differences import extrapolated, largest
 
 THIRD, HALF = mpmath.mpf(1) / 3, mpmath.mpf(1) / 2
@@ -237,3 +238,8 @@ def test_wrong_shapes() -> None:
         energies().normalize(row()[:7], [1])
     with pytest.raises(InvalidInput, match=r"weights \(M, 8\)"):
         PreciseEnergies(np.zeros((2, 5), dtype=object), (8,))
+
+
+def test_a_step_without_finite_numbers_is_no_solution() -> None:
+    with pytest.raises(ZeroDivisionError):
+        solved(np.array([[mpmath.mpf(1), mpmath.nan], [mpmath.nan, mpmath.mpf(1)]], dtype=object), [1, 1])
