@@ -75,6 +75,7 @@ def without_masked(method: Callable[..., Any], plan: Any, samples: Any, nan_poli
     counts, refused = (~as_rows(left_out, axes)).astype(np.int8), dict[int, Outcome]()
     if not plan.choice.is_of_sets:
         refused = dict.fromkeys(np.flatnonzero((counts == 0).any(axis=1)).tolist(), _MISSING if is_filled else _MASKED)
+    del hidden, missing, left_out  # one byte an entry each
     return _by_counts(method, plan, given, axes, counts, refused, arguments, is_filled=is_filled, **options)
 
 
@@ -202,7 +203,7 @@ def _by_counts(method: Callable[..., Any], plan: Any, given: Numbers, axes: tupl
         raise InvalidInput("a checkpoint keeps whole samples: leave masked entries and weights out, or the checkpoint")
     name, size, rows = method.__name__, len(plan.features), as_rows(given.array, axes)
     answer, grid = Answer(name, _others(given.array.shape, axes), frames=5), tuple(given.array.shape[i] for i in axes)
-    times, kind = counts.copy(), AXES.get(name, "entries")
+    times, kind = counts.copy() if refused else counts, AXES.get(name, "entries")
     times[list(refused)] = 0
     order: Any = np.repeat(np.arange(rows.size, dtype=np.int32 if rows.size < 2**31 else np.intp), times.ravel())
 

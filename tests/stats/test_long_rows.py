@@ -53,7 +53,9 @@ def test_room_beside_one_long_sample(name: str, way: str) -> None:
 
 ROADS: dict[str, tuple[Callable[..., Any], float]] = {  # and the samples that they take
     "estimates": (estimate_moments, 6), "logarithms": (log_shape, 5.2), "angles": (circular_shape, 9.5),
-    "matched": (partial(match, skewness=0.3, kurtosis=4.0), 10.5),
+    "matched": (partial(match, skewness=0.3, kurtosis=4.0), 4.2),
+    "matched with weights": (
+        partial(match, skewness=0.3, kurtosis=4.0, weights=np.random.default_rng(5).uniform(0.5, 2, N)), 7.5),
     "weighted": (partial(decoupled_moments, weights=np.random.default_rng(5).uniform(0.5, 2, N)), 3.2),
     "squares": (lambda x: decoupled_moments(np.square(np.square(x), out=SQUARES)), 1.7)}
 SQUARES = np.empty(N)

@@ -27,7 +27,7 @@ from typing import TypeAlias
 import numpy as np
 
 from symdecouple.errors import Outcome
-from symdecouple.numeric.moments.hankel import Weights, settle, taken
+from symdecouple.numeric.moments.hankel import Weights, parts, settle, taken
 from symdecouple.numeric.moments.kurtosis_ends import ThreeValued, kurtosis_ends
 from symdecouple.numeric.moments.long_rows import follow_long
 from symdecouple.numeric.moments.out_of_reach import refused_kurtosis
@@ -102,23 +102,21 @@ def shaped_rows(rows: FloatArray, wanted: Sequence[FloatArray | None], weights: 
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """Rows, shares of their entries, the places of these in ascending order, and where groups of ties begin there."""
+    """Rows, shares of their entries, and where groups of ties begin in ascending order."""
 
     x: FloatArray
     share: Weights
-    order: IntArray
     is_first: BoolArray
 
     @classmethod
     def of(cls, x: FloatArray, share: Weights) -> _Rows:
-        order = x.argsort(axis=1, kind="stable")
-        ranked, is_first = np.take_along_axis(x, order, axis=1), np.ones(x.shape, dtype=np.bool_)
+        ranked, is_first = np.sort(x, axis=1), np.ones(x.shape, dtype=np.bool_)
         np.not_equal(ranked[:, 1:], ranked[:, :-1], out=is_first[:, 1:])
-        return cls(x, share, order, is_first)
+        return cls(x, share, is_first)
 
-    def ascending(self, rows: FloatArray, which: IntArray) -> FloatArray:
-        """Entries in the order of those of x, of rows that belong to rows `which`."""
-        return np.take_along_axis(rows, rows_of(self.order, which), axis=1)
+    def order(self, which: IntArray) -> IntArray:
+        """The places of entries in ascending order; not kept, as it is as long as the rows."""
+        return rows_of(self.x, which).argsort(axis=1, kind="stable")
 
     def shape(self, made: Shaped, wanted: Sequence[FloatArray | None]) -> None:
         """Give standardized rows the wanted moments."""
@@ -138,13 +136,8 @@ class _Rows:
     def _finish(self, made: Shaped, which: IntArray, goal: FloatArray, margin: FloatArray) -> None:
         """Put rows in order, and look whether their statistics are there, and their values still differ."""
         z, aim, share = rows_of(made.values, which), goal[:, which], taken(self.share, which)
-        is_first = rows_of(self.is_first, which)
         _settled(z, aim, share)
-        ranked = self.ascending(z, which)
-        ranked[~is_first] = -np.inf
-        ranked = np.maximum.accumulate(ranked, axis=1)  # order and ties as before
-        met = ((ranked[:, 1:] == ranked[:, :-1]) & is_first[:, 1:]).any(axis=1)
-        np.put_along_axis(z, rows_of(self.order, which), ranked, axis=1)
+        met = self._put_in_order(z, which)
         made.values[which], gap = z, _statistics_gap(z, aim, share)
         for i in np.flatnonzero(~(gap <= EXACT) | met).tolist():
             row = int(which[i])
@@ -154,6 +147,19 @@ class _Rows:
                 made.refusals[row] = _near_boundary(float(goal[4, row]), margin[row])
             else:
                 made.notes[row] = MET
+
+    def _put_in_order(self, z: FloatArray, which: IntArray) -> BoolArray:
+        """Give rows the order and the ties of x, in place; True where values that differ have met."""
+        order, is_first = self.order(which), rows_of(self.is_first, which)
+        last, met = np.full((len(z), 1), -np.inf), np.zeros(len(z), dtype=np.bool_)
+        for part in parts(z.shape[1]):
+            here, first = order[:, part], is_first[:, part]
+            ranked = np.where(first, np.take_along_axis(z, here, axis=1), -np.inf)
+            ranked = np.maximum.accumulate(np.concatenate([last, ranked], axis=1), axis=1)
+            met |= (first & (ranked[:, 1:] == ranked[:, :-1])).any(axis=1)
+            np.put_along_axis(z, here, ranked[:, 1:], axis=1)
+            last = ranked[:, -1:]
+        return met
 
     def _impose_skewness(self, made: Shaped, which: IntArray, target: FloatArray) -> None:
         """Move rows to level 3."""
@@ -180,7 +186,7 @@ class _Rows:
         """Move rows of skewness goal[3] to kurtosis goal[4], where that is between the ends; note how far from these.
         """
         is_first, share = rows_of(self.is_first, which), taken(self.share, which)
-        ranked = None if share is None else self.ascending(share, which)
+        ranked = None if share is None else np.take_along_axis(share, self.order(which), axis=1)
         is_two = is_first.sum(axis=1) <= 2
         ends = kurtosis_ends(is_first, ranked, goal[3])
         low, high = (np.where(is_two, 1 + goal[3] ** 2, end.kurtosis) for end in ends)
@@ -209,10 +215,10 @@ class _Rows:
 
     def _between_ends(self, which: IntArray, goal: FloatArray, ends: tuple[ThreeValued, ThreeValued]) -> FloatArray:
         """Rows in the order and with the ties of x that have moments goal (5, R); NaN where there are none."""
-        share = None if self.share is None else self.ascending(self.share[which], which)
-        found = self.ascending(self.x[which], which)
-        ranked = _between_ends(found, rows_of(self.is_first, which), goal, ends, share)
-        np.put_along_axis(found, self.order[which], ranked, axis=1)
+        order, found = self.order(which), self.x[which]
+        share = None if self.share is None else np.take_along_axis(self.share[which], order, axis=1)
+        x, is_first = np.take_along_axis(found, order, axis=1), rows_of(self.is_first, which)
+        np.put_along_axis(found, order, _between_ends(x, is_first, goal, ends, share), axis=1)
         return found
 
 
