@@ -29,7 +29,6 @@ from symdecouple.numeric.samples.matrix import BoolArray, FloatArray, IntArray
 
 __all__ = ["ThreeValued", "kurtosis_ends", "kurtosis_ends_of_any", "least_size"]
 
-
 _FAR = 745.0  # of log(u/v): beyond, one of them is no float64 beside the other
 _HALVINGS = 64  # of 2 _FAR, down to rounding
 _ROUNDED = 1e-12  # of a kurtosis: an end itself is not inside
@@ -88,13 +87,8 @@ def kurtosis_ends(
     62.0
     """
     n, lower = is_first.shape[1], _lower_share(skewness)
-    if share is None:
-        place = np.floor(n * lower)
-        place += (place + 1) / n <= lower
-        place -= place / n > lower
-    else:
-        place = (np.cumsum(share, axis=1) <= lower[:, None]).sum(axis=1)
-    place = np.minimum(place, n - 1).astype(np.intp)
+    place = np.floor(n * lower) if share is None else (np.cumsum(share, axis=1) <= lower[:, None]).sum(axis=1)
+    place = np.minimum(place, n - 1).astype(np.intp)  # where P is a boundary, both groups have one end
     lowest, highest = _next(is_first, np.zeros(len(lower), dtype=np.intp)), _last(is_first, np.full(len(lower), n - 1))
     begin = np.maximum(_last(is_first, place), lowest)  # rounding of P may find a group at an end
     begin = np.where(begin >= highest, _last(is_first, highest - 1), begin)
