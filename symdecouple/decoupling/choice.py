@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache, partial
 from itertools import takewhile
 from typing import Any, Literal, TypeVar, get_args
 
+import mpmath
 from sympy import I, S, oo
 from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
@@ -166,7 +167,11 @@ class Choice:
 
     @cached_property
     def hidden_digits(self) -> int:
-        """How many digits the references of moments lose to a mean far above the deviation."""
+        """How many digits the references of moments lose to a mean far above the deviation, and those of energies as they
+        lift power elsewhere, by the square of amplitudes."""
+        if self.energies is not None:
+            known = (mpmath.mpmathify(v.evalf(15)) for v in self.values[: len(self.energies)] if v is not None)
+            return max((math.ceil(abs(mpmath.log10(abs(v))) / 2) for v in known if v), default=0)
         if self.moments is None or any(v is None for v in self.values[:2]):
             return 0
         mean, deviation = (abs(complex(c)) for c in self.moments.coordinates(self.floats[:2]))

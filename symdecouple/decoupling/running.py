@@ -32,7 +32,7 @@ from symdecouple.numeric.moments.ties import unreachable_rows
 from symdecouple.numeric.perturbing import Perturbation, RefusedRow, tried_again
 from symdecouple.numeric.precision.path import spread
 from symdecouple.numeric.samples.batch import SINGLE, NanPolicy, OnRefusal
-from symdecouple.numeric.samples.intake import check_choice, fractions_of, is_elsewhere, library_of, plan_elsewhere
+from symdecouple.numeric.samples.intake import check_choice, fractions_of, is_elsewhere, library_of, nearest, plan_elsewhere
 from symdecouple.numeric.samples.kinds import GivesRows, P
 from symdecouple.numeric.samples.matrix import taken
 from symdecouple.numeric.samples.vectors import WAVES, Batch, SampleAxis, narrowed, widened
@@ -205,7 +205,7 @@ class Running:
                 found.refusals.update(bad | found.refusals)
                 found.values[list(bad)] = np.nan
             for r, mean in means.items() if feels_none else ():
-                middle[r] += float(mean - sum(map(Fraction, rows[r].tolist())) / rows.shape[1])  # taken off before
+                middle[r] += nearest(mean - sum(map(Fraction, rows[r].tolist())) / rows.shape[1])  # taken off before
             with np.errstate(invalid="ignore"):  # of a NaN in an object array, again
                 found = replace(found, values=found.values + middle) if middle.any() else found
             given = rows if self.batch.unrounded is None else self.batch.unrounded[index]
@@ -327,8 +327,8 @@ def is_turned(row: Array, moved: Array) -> bool:
 
 def _offset(row: Array) -> Any:
     """The mean of a sample over its standard deviation, at least 1: what the last digit of its entries is worth."""
-    deviation = len(row) and spread(row)
-    return max(1, abs(mpmath.fsum(row) / len(row) / deviation)) if deviation else 1
+    deviation = row.size and spread(row.ravel())
+    return max(1, abs(mpmath.fsum(row.flat) / row.size / deviation)) if deviation else 1
 
 
 def _hidden_digits(rows: Array, choice: Choice) -> int:
@@ -337,11 +337,12 @@ def _hidden_digits(rows: Array, choice: Choice) -> int:
     most = 0
     for values in filter(None, map(fractions_of, rows)):
         largest, spread = _bits(max(map(abs, values))), _bits(max(values) - min(values))
-        whole = max(0, spread if choice.feels_no_shift else largest)
+        unit = spread if choice.feels_no_shift else largest
+        whole = max(0, unit)
         is_felt = choice.is_growing and 0 < whole < _MOST_BITS.bit_length()  # more than they are is of no use to others
         apart = min(5 << whole, _MOST_BITS) if is_felt else 0  # a third may go: 3 / log(2)
-        unit = whole if choice.energies else 0  # power that no imposed energy sees stays beside what is imposed
-        most = max(most, max(0, largest - spread) + choice.reach * whole + apart + unit)
+        lifted = abs(unit) if choice.energies else 0  # by what an energy is set, power elsewhere is large or small beside
+        most = max(most, max(0, largest - spread) + choice.reach * whole + apart + lifted)
     return int(most * 0.302) + 1 if most else 0  # log10(2)
 
 

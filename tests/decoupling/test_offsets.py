@@ -111,6 +111,14 @@ def test_a_sample_is_not_returned_as_one_number(path: Any) -> None:
     np.testing.assert_array_equal(plan.normalize([3.0, 3, 3], 1), 0)
 
 
+def test_an_offset_beyond_float64_is_refused_where_a_sample_is_returned() -> None:
+    plan, far = sd.decouple(*FREE["outputs"], path="narrow"), [10**400 + v for v in (1, 5, 2, 7, 3, 9, 4)]
+    for call in (plan.normalize, lambda row, **k: plan.match(row, [6, 2, 12], **k)):
+        found, (outcome,) = call(far, on_refusal="return")
+        assert outcome.reason == "out of range" and np.isnan(found).all()
+    np.testing.assert_allclose(plan.transform(far), plan.transform([1, 5, 2, 7, 3, 9, 4]), rtol=1e-11)
+
+
 @pytest.mark.parametrize("make", [raw_moments, standardized_moments])
 @pytest.mark.parametrize("offset", [10, 100, 10**8])
 def test_values_far_from_zero_are_set_in_digits(make: Any, offset: int) -> None:

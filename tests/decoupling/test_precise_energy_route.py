@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import mpmath
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from sympy import Rational
 from symdecouple import FeatureSet, Filter, FilterBank, InvalidInput, Mean, decouple, x
 from symdecouple.decoupling.routes import narrow as narrow_route
 from symdecouple.families.quadratic import autocorrelation, second_order_moments
+from symdecouple.numeric.precision.energies import PreciseEnergies
 from symdecouple.numeric.samples.vectors import rounding
 
 BANK = second_order_moments(FilterBank([[1, 1, 1], [Rational(-1, 2), 0, Rational(1, 2)]]))
@@ -133,8 +136,50 @@ def test_energies_beside_power_that_none_of_them_sees(exponent: int, dps: int) -
     assert all(abs(a - b) <= 10 ** mpmath.mpf(1 - dps) * abs(b) for a, b in zip(values, more, strict=True))
 
 
-def test_power_below_the_digits_is_refused() -> None:
+@pytest.mark.parametrize("exponent", [-300, -50, 100, 200])
+def test_references_far_from_the_sample_take_no_digits(exponent: int) -> None:
+    """One of 10^200 lifts power elsewhere by as much; and where the digits of a level are too few, it is refused."""
     row = np.random.default_rng(5).normal(size=9)
-    plan = decouple(second_order_moments([[-1, 0, 1], [-1, 2, -1]]), reference=[Rational(1, 10**300), 1])
-    values, (outcome,) = plan.transform(row, dps=15, on_refusal="return")
-    assert outcome.reason == "out of range" and values[0] > 1 and mpmath.isnan(values[1])
+    for taps in [-1, 0, 1], [1, 1, 1]:
+        plan = decouple(second_order_moments([taps, [-1, 2, -1]]), reference=[Rational(10) ** exponent, 1])
+        values, more = (plan.transform(row, dps=dps) for dps in (15, 500))
+        assert all(abs(a / b - 1) < 1e-14 for a, b in zip(values, more, strict=True))
+    with mpmath.workdps(30):
+        weights = np.array([[4 * mpmath.sin(2 * mpmath.pi * k / 9) ** 2 for k in range(9)]], dtype=object)
+        far = PreciseEnergies(weights, (9,)).normalize(row * mpmath.mpf(1), [mpmath.mpf(10) ** -300])
+    assert far.outcome.reason == "out of range" and mpmath.isnan(far.values[0])
+
+
+@pytest.mark.parametrize("exponent", [-300, -150, -100, -20])
+def test_an_energy_of_a_small_unit_has_all_its_digits(exponent: int) -> None:
+    """The first is set by a factor e^(a w/2) of the spectrum, a by bisection, and lifts power that the second does not
+    see by as much as the unit is small."""
+    row = [v * Fraction(10) ** exponent for v in (1, 4, -2, 3, 0, -5, 2)]
+    plan = decouple([Mean(Filter([1, 1, 1])(x) ** 2), Mean(Filter([-1, 0, 1])(x) ** 2)], [3, 2])
+    with mpmath.workdps(700):
+        at = [2 * mpmath.pi * k / 7 for k in range(7)]
+        spectrum = [mpmath.fsum(mpmath.mpf(v.numerator) / v.denominator * mpmath.expj(-w * n) for n, v in enumerate(row))
+                    for w in at]
+        power = [abs(value / 7) ** 2 for value in spectrum]
+        first, second = [(1 + 2 * mpmath.cos(w)) ** 2 for w in at], [4 * mpmath.sin(w) ** 2 for w in at]
+        low, high = mpmath.mpf(0), mpmath.mpf(1000)
+        for _ in range(1200):
+            a = (low + high) / 2
+            is_less = mpmath.fsum(p * mpmath.exp(a * w) * w for p, w in zip(power, first, strict=True)) < 3
+            low, high = (a, high) if is_less else (low, a)
+        wanted = mpmath.fsum(p * mpmath.exp(low * w) * v for p, w, v in zip(power, first, second, strict=True))
+    for dps in (15, 40):
+        assert abs(plan.transform(row, dps=dps)[1] / wanted - 1) < 10 ** (1.0 - dps)
+    (_, value), (outcome,) = plan.transform([float(v) for v in row], on_refusal="return")
+    assert outcome.reason == ("out of range" if exponent < -154 else "")
+    assert value == pytest.approx(float(wanted), rel=1e-12)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_an_image_that_is_refused_raises_nothing_in_many_digits(value: float) -> None:
+    plan = decouple([Mean(Filter(np.outer([1, 1, 1], [-1, 0, 1]).tolist())(x) ** 2)], [3])
+    images = np.random.default_rng(0).normal(size=(2, 5, 4)) + 1000
+    images[0, 0, 0] = value
+    found, outcomes = plan.normalize(images, 1, dps=20, on_refusal="return")
+    assert [outcome.ok for outcome in outcomes] == [False, True] and found.shape == (2, 5, 4)
+    assert 1e-18 < found.error[1] < 1e-16  # a thousand deviations from zero

@@ -195,6 +195,9 @@ class EnergyProblems:
         if problem.log_scale[0] - found.shift[q] < _LEAST:
             return Outcome(False, "out of range", f"level {level}: the power that is imposed is below float64 beside "
                            "what no imposed feature sees; take that off, as the mean, or use dps=")
+        if problem.log_scale[0] > -_LEAST:
+            return Outcome(False, "out of range", f"level {level}: the power of the signal is below float64 beside the "
+                           "targets; change the unit, or use dps=")
         return Outcome(False, "no convergence", f"level {level}: the targets are inside the cone, the iteration ended "
                        f"with a residual of {found.residual[q]:.1e}; are they almost on its boundary?")
 
