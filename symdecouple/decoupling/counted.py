@@ -124,7 +124,7 @@ def with_weights(method: Callable[..., Any], plan: Any, samples: Any, weights: A
         for which, matrix in some.matrices(open_):
             assert matrix.weights is not None
             here = np.asarray(matrix.values, dtype=np.float64)
-            if lead or level == 1:  # which feel the unit
+            if (lead or level == 1) and some.lifts[which].any():  # which feel the unit
                 here = np.ldexp(here, -some.lifts[which][:, None])
             if name == "gradients":
                 found = route.gradients(here, choice.floats, matrix.weights)

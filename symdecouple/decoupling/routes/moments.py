@@ -110,9 +110,11 @@ class MomentRoute(Route):
             return at.values, at.refusals
         point = self._point(tuple(targets[:k]))
         assert point is not None
-        ladder, values = climb(rows, k + 1, _goal(point), weights=weights), np.full(rows.shape, np.nan)
-        for _, which, moved in ladder.levels:
-            values[which] = moved.values
+        ladder = climb(rows, k + 1, _goal(point), weights=weights)
+        values = ladder.levels[0][2].values if ladder.levels else np.empty(rows.shape)
+        if len(values) < len(rows):
+            values = np.empty(rows.shape)
+            values[ladder.levels[0][1]] = ladder.levels[0][2].values
         values *= point[1]
         values += point[0]
         values[list(ladder.refusals)] = np.nan

@@ -173,7 +173,7 @@ def climb(
             continue
         errors = np.exp(grown[careful])
         moved = follow(z, k, goal[k], held=goal[1:k], weights=share, grown=errors, store=True, rtol=rtol
-                       ) if store else follow_long(z.copy(), k, goal[k], goal[1:k], rtol, share, errors)
+                       ) if store else follow_long(z, k, goal[k], goal[1:k], rtol, share, errors, keep=True)
         if store or k == order - 1:
             ladder.levels.append((k, careful, moved))
         grown[careful] += np.log(moved.growth)

@@ -94,10 +94,10 @@ class Moved(NamedTuple):
 
 
 def follow_long(rows: FloatArray, k: int, targets: ArrayLike, held: ArrayLike, rtol: float = moment_path.RTOL,
-                weights: Weights = None, grown: float | FloatArray = 1.0) -> Moved:
+                weights: Weights = None, grown: float | FloatArray = 1.0, *, keep: bool = False) -> Moved:
     """Move standardized rows as `moment_path.follow`, k at least 4; long ones by their bins, where they are.
 
-    Where bins do not tell a row, or refuse it, its entries do. Rows of NaN stay.
+    Where bins do not tell a row, or refuse it, its entries do. Rows of NaN stay; with `keep`, refused ones too.
     """
     if rows.shape[1] < FROM_ENTRIES:
         together = moment_path.follow(rows, k, targets, held=held, rtol=rtol, weights=weights, grown=grown)
@@ -120,7 +120,8 @@ def follow_long(rows: FloatArray, k: int, targets: ArrayLike, held: ArrayLike, r
                 moved.growth[r] = found.growth[0]
                 continue
         found = follow(row[None], weights=share)
-        row[:], moved.growth[r] = found.values[0], found.growth[0]
-        if found.refusals:
-            moved.refusals[r] = found.refusals[0]
+        moved.growth[r] = found.growth[0]
+        moved.refusals.update((r, outcome) for outcome in found.refusals.values())
+        if not (keep and found.refusals):
+            row[:] = found.values[0]
     return moved

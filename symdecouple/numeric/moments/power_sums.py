@@ -134,18 +134,26 @@ def near_sample(matrix: SampleMatrix) -> FloatArray:
 
 
 def weighted_medians(values: NDArray[np.floating[Any]], weights: FloatArray) -> FloatArray:
-    """The first value of each row up to which more than half of the weight lies: by bisection of the sorted row."""
+    """The first value of each row up to which more than half of the weight lies: by bisection of the sorted row.
+
+    Of a long row some values first, then those between two: the weight grows with the value, rounding included.
+    """
     medians, n_samples = np.empty(len(values)), values.shape[1]
     for part in blocks(len(values), n_samples):
-        x, heavy = values[part], weights[part]
-        ordered, half = np.sort(x, axis=1), heavy.sum(axis=1) / 2
-        low, high = np.zeros(len(x), dtype=np.intp), np.full(len(x), n_samples - 1)
-        while (low < high).any():
-            middle = (low + high) // 2
-            end = np.take_along_axis(ordered, middle[:, None], axis=1)
-            pieces = (slice(i, i + BLOCK) for i in range(0, n_samples, BLOCK))
-            is_more = sum(np.vecdot(heavy[:, some], x[:, some] <= end) for some in pieces) > half
-            low, high = np.where(is_more, low, middle + 1), np.where(is_more, middle, high)
+        x, heavy, half = values[part], weights[part], weights[part].sum(axis=1) / 2
+        among = x if len(x) > 1 else x[:, :: max(1, n_samples // BLOCK)]
+        for is_last in sorted({among.shape == x.shape, True}):
+            ordered = np.sort(among, axis=1)
+            low, high = np.zeros(len(x), dtype=np.intp), np.full(len(x), ordered.shape[1] - 1)
+            while (low < high).any():
+                middle = (low + high) // 2
+                end = np.take_along_axis(ordered, middle[:, None], axis=1)
+                pieces = (slice(i, i + BLOCK) for i in range(0, n_samples, BLOCK))
+                is_more = sum(np.vecdot(heavy[:, some], x[:, some] <= end) for some in pieces) > half
+                low, high = np.where(is_more, low, middle + 1), np.where(is_more, middle, high)
+            if not is_last:
+                least, most = np.concatenate([[-np.inf], ordered[0, :-1], [np.inf]])[low[0] : low[0] + 2]
+                among = x[~((x < least) | (x > most))][None]
         medians[part] = np.take_along_axis(ordered, low[:, None], axis=1)[:, 0]
     return medians
 
@@ -168,13 +176,8 @@ def blocks(n_rows: int, n_samples: int) -> Iterator[slice]:
     return (slice(i, min(i + step, n_rows)) for i in range(0, n_rows, step))
 
 
-def standardized_moments(
-    rows: NDArray[np.floating[Any]],
-    which: IntArray,
-    order: int,
-    to_values: BlockMap,
-    weights: FloatArray | None = None,
-) -> Moments:
+def standardized_moments(rows: NDArray[np.floating[Any]], which: IntArray, order: int, to_values: BlockMap,
+                         weights: FloatArray | None = None) -> Moments:
     """Moments up to `order`, at least 3, of the mapped values of the rows named in `which`.
 
     Every mapped row must vary. Cost: one pass, seldom two, of about ten floating-point operations an element.
@@ -206,14 +209,8 @@ def standardized_moments(
     return Moments(np.array([mean]), np.array([deviation]), np.array(numbers)[:, None])
 
 
-def means_about(
-    rows: NDArray[np.floating[Any]],
-    which: IntArray,
-    order: int,
-    to_values: BlockMap,
-    weights: FloatArray | None,
-    pivot: FloatArray,
-) -> FloatArray:
+def means_about(rows: NDArray[np.floating[Any]], which: IntArray, order: int, to_values: BlockMap,
+                weights: FloatArray | None, pivot: FloatArray) -> FloatArray:
     """Mean((v - pivot)^k), k = 0..order, of the mapped values v of the rows named, (order + 1, r)."""
     means = np.empty((order + 1, len(which)))
     for part in blocks(len(which), rows.shape[1]):
@@ -237,9 +234,7 @@ def _pieces(
 
 
 def _mean(values: FloatArray, weights: FloatArray | None) -> FloatArray:
-    mean: FloatArray = (
-        values.mean(axis=1) if weights is None else np.vecdot(values, weights) / weights.sum(axis=1)
-    )
+    mean: FloatArray = values.mean(axis=1) if weights is None else np.vecdot(values, weights) / weights.sum(axis=1)
     return mean
 
 

@@ -46,6 +46,7 @@ BoolArray: TypeAlias = NDArray[np.bool_]
 Axis: TypeAlias = int | tuple[int, ...] | None
 
 _CONSTANT = 2.0**-49  # of the largest value: what rounding of a mean may leave
+_NEAR = 32  # bits from 1 that weights, or shares of 2^32 of them, may be: their fifth powers are far from 2^1023
 
 COMPUTED = Outcome(ok=True)
 NAN_INPUT = Outcome(False, "nan in the input", "a missing value is handed on; leave it out beforehand, or by "
@@ -94,9 +95,9 @@ class SampleMatrix:
 
 
 def scaled_weights(weights: FloatArray) -> FloatArray:
-    """Every row by a power of two, so that its largest weight lies in [1/2, 1)."""
+    """Every row by a power of two, so that its largest weight lies in [1/2, 1); weights near 1 are no copy."""
     exponent = np.frexp(weights.max(axis=1))[1]
-    return np.ldexp(weights, -exponent[:, None]) if exponent.any() else weights
+    return np.ldexp(weights, -exponent[:, None]) if (np.abs(exponent) > _NEAR).any() else weights
 
 
 def taken(rows: NDArray[Any], which: NDArray[Any]) -> NDArray[Any]:
