@@ -167,8 +167,8 @@ class Choice:
 
     @cached_property
     def hidden_digits(self) -> int:
-        """How many digits the references of moments lose to a mean far above the deviation, and those of energies as they
-        lift power elsewhere, by the square of amplitudes."""
+        """How many digits the references of moments lose to a mean far above the deviation, and those of energies as
+        they lift power elsewhere."""
         if self.energies is not None:
             known = (mpmath.mpmathify(v.evalf(15)) for v in self.values[: len(self.energies)] if v is not None)
             return max((math.ceil(abs(mpmath.log10(abs(v))) / 2) for v in known if v), default=0)

@@ -32,7 +32,14 @@ from symdecouple.numeric.moments.ties import unreachable_rows
 from symdecouple.numeric.perturbing import Perturbation, RefusedRow, tried_again
 from symdecouple.numeric.precision.path import spread
 from symdecouple.numeric.samples.batch import SINGLE, NanPolicy, OnRefusal
-from symdecouple.numeric.samples.intake import check_choice, fractions_of, is_elsewhere, library_of, nearest, plan_elsewhere
+from symdecouple.numeric.samples.intake import (
+    check_choice,
+    fractions_of,
+    is_elsewhere,
+    library_of,
+    nearest,
+    plan_elsewhere,
+)
 from symdecouple.numeric.samples.kinds import GivesRows, P
 from symdecouple.numeric.samples.matrix import taken
 from symdecouple.numeric.samples.vectors import WAVES, Batch, SampleAxis, narrowed, widened
@@ -341,7 +348,7 @@ def _hidden_digits(rows: Array, choice: Choice) -> int:
         whole = max(0, unit)
         is_felt = choice.is_growing and 0 < whole < _MOST_BITS.bit_length()  # more than they are is of no use to others
         apart = min(5 << whole, _MOST_BITS) if is_felt else 0  # a third may go: 3 / log(2)
-        lifted = abs(unit) if choice.energies else 0  # by what an energy is set, power elsewhere is large or small beside
+        lifted = abs(unit) if choice.energies else 0  # so far from 1, power that an energy hardly sees is far from it
         most = max(most, max(0, largest - spread) + choice.reach * whole + apart + lifted)
     return int(most * 0.302) + 1 if most else 0  # log10(2)
 

@@ -158,8 +158,8 @@ def test_an_energy_of_a_small_unit_has_all_its_digits(exponent: int) -> None:
     plan = decouple([Mean(Filter([1, 1, 1])(x) ** 2), Mean(Filter([-1, 0, 1])(x) ** 2)], [3, 2])
     with mpmath.workdps(700):
         at = [2 * mpmath.pi * k / 7 for k in range(7)]
-        spectrum = [mpmath.fsum(mpmath.mpf(v.numerator) / v.denominator * mpmath.expj(-w * n) for n, v in enumerate(row))
-                    for w in at]
+        numbers = [mpmath.mpf(v.numerator) / v.denominator for v in row]
+        spectrum = [mpmath.fsum(v * mpmath.expj(-w * n) for n, v in enumerate(numbers)) for w in at]
         power = [abs(value / 7) ** 2 for value in spectrum]
         first, second = [(1 + 2 * mpmath.cos(w)) ** 2 for w in at], [4 * mpmath.sin(w) ** 2 for w in at]
         low, high = mpmath.mpf(0), mpmath.mpf(1000)
