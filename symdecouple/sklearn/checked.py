@@ -39,12 +39,14 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool, allow_nan: bool) -> NDA
 
             return _exact(X, _numbers(validate_data(estimator, X, reset=reset, **_options(allow_nan))))
         return _exact(X, _numbers(estimator._validate_data(X, reset=reset, **_options(allow_nan))))
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise _explained(X, error) from None
 
 
-def _explained(X: Any, error: ValueError) -> ValueError:
+def _explained(X: Any, error: ValueError | OverflowError) -> ValueError:
     """What NumPy alone says of rows of unequal length and of columns of text, with the row or the column."""
+    if isinstance(error, OverflowError):
+        return InvalidInput(f"X holds a number beyond float64, which scikit-learn works in ({error}); divide by a unit")
     if any(words in str(error) for words in ("inhomogeneous", "could not convert")):
         try:
             take_numbers(X)
@@ -77,7 +79,7 @@ def check_images(estimator: Any, images: Any, allow_nan: bool) -> NDArray[Any]:
     try:
         found = check_array(_without_mask(images), input_name="X", estimator=estimator, ensure_2d=False, allow_nd=True,
                             **_options(allow_nan))
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise _explained(images, error) from None
     return _numbers(found)
 

@@ -93,3 +93,11 @@ def test_one_warning_at_the_line_of_the_caller(through: str) -> None:
     moments = DecoupledMoments(4).fit(rows)
     with one_refusal("DecoupledMoments.transform: 50 of 50 samples refused, at 0, 1, 2, 3, 4", __file__):
         getattr(moments, through)(rows)
+
+
+@pytest.mark.parametrize("shape", [(2, 4), (1, 2, 4)])
+def test_whole_numbers_beyond_float64_are_refused(shape: tuple[int, ...]) -> None:
+    X = np.array([10**400 + k for k in range(8)], dtype=object).reshape(shape)
+    estimator = DecoupledMoments() if len(shape) == 2 else DecoupledFilterBank()
+    with pytest.raises(ValueError, match="beyond float64"):
+        estimator.fit(X)
