@@ -46,7 +46,7 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool, allow_nan: bool) -> NDA
 def _explained(X: Any, error: ValueError | OverflowError) -> ValueError:
     """What NumPy alone says of rows of unequal length and of columns of text, with the row or the column."""
     if isinstance(error, OverflowError):
-        return InvalidInput(f"X holds a number beyond float64, which scikit-learn works in ({error}); divide by a unit")
+        return InvalidInput(f"there is a number beyond float64, which scikit-learn works in ({error}); divide by a unit")
     if any(words in str(error) for words in ("inhomogeneous", "could not convert")):
         try:
             take_numbers(X)
@@ -57,9 +57,15 @@ def _explained(X: Any, error: ValueError | OverflowError) -> ValueError:
 
 def check_samples(estimator: Any, samples: Any) -> NDArray[Any]:
     """Return samples, one a row or one alone, checked as X is."""
-    found = check_array(_without_mask(samples), input_name="samples", estimator=estimator, ensure_2d=False,
-                        **_options(allow_nan=False))
-    return _numbers(np.atleast_2d(found))
+    return _numbers(np.atleast_2d(_checked(estimator, samples, False, "samples", ensure_2d=False)))
+
+
+def _checked(estimator: Any, X: Any, allow_nan: bool, name: str = "X", **options: Any) -> NDArray[Any]:
+    try:
+        return np.asarray(check_array(_without_mask(X), input_name=name, estimator=estimator, **options,
+                                      **_options(allow_nan)))
+    except (ValueError, OverflowError) as error:
+        raise _explained(X, error) from None
 
 
 def check_names_in(estimator: Any, names: Any) -> None:
@@ -76,17 +82,12 @@ def check_names_in(estimator: Any, names: Any) -> None:
 
 def check_images(estimator: Any, images: Any, allow_nan: bool) -> NDArray[Any]:
     """Return an image, or several of one size, checked as X is."""
-    try:
-        found = check_array(_without_mask(images), input_name="X", estimator=estimator, ensure_2d=False, allow_nd=True,
-                            **_options(allow_nan))
-    except (ValueError, OverflowError) as error:
-        raise _explained(images, error) from None
-    return _numbers(found)
+    return _numbers(_checked(estimator, images, allow_nan, ensure_2d=False, allow_nd=True))
 
 
 def check_values(estimator: Any, X: Any, size: int) -> NDArray[np.floating[Any]]:
     """Return decoupled features that are to be taken back, (n, size)."""
-    values: NDArray[Any] = check_array(X, input_name="X", estimator=estimator, **_options(allow_nan=True))
+    values = _checked(estimator, X, True)
     if values.shape[1] != size:
         raise InvalidInput(f"X has {values.shape[1]} columns, and {type(estimator).__name__}.transform returns {size}: "
                            f"inverse_transform takes {size}, one for each decoupled feature")

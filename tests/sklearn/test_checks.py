@@ -101,3 +101,8 @@ def test_whole_numbers_beyond_float64_are_refused(shape: tuple[int, ...]) -> Non
     estimator = DecoupledMoments() if len(shape) == 2 else DecoupledFilterBank()
     with pytest.raises(ValueError, match="beyond float64"):
         estimator.fit(X)
+    if len(shape) == 2:
+        estimator.fit(np.array([[1.0, 2, 4, 8], [3, 1, 9, 2]]))
+        for call in (estimator.transform, estimator.inverse_transform):
+            with pytest.raises(ValueError, match="beyond float64"):
+                call(X)
