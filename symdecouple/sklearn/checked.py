@@ -46,7 +46,8 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool, allow_nan: bool) -> NDA
 def _explained(X: Any, error: ValueError | OverflowError) -> ValueError:
     """What NumPy alone says of rows of unequal length and of columns of text, with the row or the column."""
     if isinstance(error, OverflowError):
-        return InvalidInput(f"there is a number beyond float64, which scikit-learn works in ({error}); divide by a unit")
+        return InvalidInput(f"there is a number beyond float64, which scikit-learn works in ({error}); divide by a "
+                            "unit")
     if any(words in str(error) for words in ("inhomogeneous", "could not convert")):
         try:
             take_numbers(X)
