@@ -231,8 +231,8 @@ def _files(twin: Any, ending: str) -> list[Path]:
 class CompiledFunction:
     """A compiled function that puts right what goes wrong while it is loaded or compiled: a kernel raises nothing.
 
-    The first time its cache is made anew: a file of it may be damaged, or numba was interrupted while it compiled. Then
-    it is compiled without one. If that does not help, the function runs as it is written, which is slow, with one
+    The first time its cache is made anew: a file of it may be damaged, or numba was interrupted while it compiled. Then,
+    or where a file cannot be written, it is compiled without one. If that does not help, the function runs as it is written, which is slow, with one
     warning.
     """
 
@@ -263,7 +263,7 @@ class CompiledFunction:
             return
         _forget(self.twin)
         self.distrust()
-        self.is_alone, self.is_new = self.is_new, True
+        self.is_alone, self.is_new = self.is_new or isinstance(error, OSError), True  # as of a disk that is full
         self.twin = _twin(self.function, self.fast, {}, is_entry=True, is_kept=not self.is_alone)
 
 

@@ -167,6 +167,25 @@ def test_files_that_are_not_what_they_were_are_never_loaded(damage: str, tmp_pat
         assert told() == "6.0 False 1"
 
 
+FULL = """
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+from tests.numeric.kernels.test_compile import jit
+renew, tries = jit.CompiledFunction._renew, []
+jit.CompiledFunction._renew = lambda self, error: (tries.append(error), renew(self, error))[1]
+"""
+
+
+def test_a_full_disk_takes_no_second_try(tmp_path: Path) -> None:
+    """Compiled with a cache, then without one, and right."""
+    pytest.importorskip("numba")
+    pytest.importorskip("resource")
+    told = partial(printed, warnings="error::RuntimeWarning", NUMBA_CACHE_DIR=str(tmp_path))
+    assert told(FULL + FLIPPED + "print(len(tries))", "mark").split() == ["6.0", "True", "0", "1"]
+    assert told(FLIPPED).startswith("6.0")
+
+
 def scaled(x: float, positive: bool) -> float:
     return float(where(positive, chosen(x), -x))
 
