@@ -231,9 +231,9 @@ def _files(twin: Any, ending: str) -> list[Path]:
 class CompiledFunction:
     """A compiled function that puts right what goes wrong while it is loaded or compiled: a kernel raises nothing.
 
-    The first time its cache is made anew: a file of it may be damaged, or numba was interrupted while it compiled. Then,
-    or where a file cannot be written, it is compiled without one. If that does not help, the function runs as it is written, which is slow, with one
-    warning.
+    The first time its cache is made anew: a file of it may be damaged, or numba was interrupted while it compiled.
+    Then, or where a file cannot be written, it is compiled without one. If that does not help, the function runs as it
+    is written, which is slow, with one warning.
     """
 
     def __init__(self, function: Callable[..., Any], fast: frozenset[str], twin: Any, distrust: Callable[[], None],
