@@ -111,10 +111,10 @@ class MomentRoute(Route):
         point = self._point(tuple(targets[:k]))
         assert point is not None
         ladder = climb(rows, k + 1, _goal(point), weights=weights)
-        values = ladder.levels[0][2].values if ladder.levels else np.empty(rows.shape)
-        if len(values) < len(rows):
-            values = np.empty(rows.shape)
-            values[ladder.levels[0][1]] = ladder.levels[0][2].values
+        is_all = any(len(which) == len(rows) for _, which, _ in ladder.levels)
+        values = ladder.levels[0][2].values if is_all else np.full(rows.shape, np.nan)
+        for _, which, moved in () if is_all else ladder.levels:
+            values[which] = moved.values
         values *= point[1]
         values += point[0]
         values[list(ladder.refusals)] = np.nan
