@@ -347,6 +347,7 @@ def _matched(answer: Answer, present: NDArray[np.bool_], asked: Sequence[FloatAr
             answer.refusals.update((int(which[i]), outcome) for i, outcome in done.refusals.items())
             notes.update((int(which[i]), outcome) for i, outcome in done.notes.items())
     values = np.full(present.shape, np.nan)
-    for i, row in ((i, row) for which, rows in moved for i, row in zip(which.tolist(), rows, strict=True)):
-        np.place(values[i], present[i], row)
+    for which, rows in moved:
+        for i, row in zip(which.tolist(), rows, strict=True):
+            np.place(values[i], present[i], row)
     return MatchedRows(values, statistics, numbers[0], numbers[1], numbers[2], answer.refusals, notes)

@@ -90,6 +90,17 @@ def test_weighed_integers_have_exact_means_and_variances(
     assert standardized_moments(masked, order=2, weights=weights, nan_policy="omit")[0] == float(mean)
 
 
+@pytest.mark.parametrize("unit", [1000.5, 2.0**20, 2.0**31, 2.0**-31])
+def test_weighed_integers_are_exact_in_any_unit_of_weights(unit: float) -> None:
+    """Of a thousand numbers, with weights whose digits are added up: of large ones these were too many."""
+    rng = np.random.default_rng(0)
+    numbers, weights = 2**60 + rng.integers(0, 10**6, size=1000), unit * rng.uniform(0.5, 2, size=1000)
+    shares, values = [Fraction(w) for w in weights.tolist()], numbers.tolist()
+    mean = sum(w * v for w, v in zip(shares, values, strict=True)) / sum(shares)
+    variance = sum(w * (v - mean) ** 2 for w, v in zip(shares, values, strict=True)) / sum(shares)
+    assert standardized_moments(numbers, order=2, weights=weights).tolist() == [float(mean), float(variance)]
+
+
 def test_extremes_that_rounding_would_tie() -> None:
     """1 + 1e-40 holds less than half of the weight; 1 and it together would not."""
     values = np.array([Fraction(0), Fraction(1, 2), Fraction(1), 1 + Fraction(1, 10**40)], dtype=object)

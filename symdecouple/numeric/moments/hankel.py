@@ -109,8 +109,8 @@ def mean_of_product(u: FloatArray, v: FloatArray) -> FloatArray:
     if n <= _BLOCK:
         mean: FloatArray = np.vecdot(u, v) / n
         return mean
-    parts = [np.vecdot(u[..., i : i + _BLOCK], v[..., i : i + _BLOCK]) for i in range(0, n, _BLOCK)]
-    total: FloatArray = np.stack(parts, axis=-1).sum(axis=-1) / n
+    sums = [np.vecdot(u[..., part], v[..., part]) for part in parts(n)]
+    total: FloatArray = np.stack(sums, axis=-1).sum(axis=-1) / n
     return total
 
 

@@ -13,9 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from symdecouple.errors import Outcome
-from symdecouple.numeric.moments.hankel import Weights, taken
+from symdecouple.numeric.moments.hankel import Weights, parts, taken
 from symdecouple.numeric.moments.power_sums import (
-    BLOCK,
     PowerSums,
     place_and_scale,
     standardized_entries,
@@ -119,7 +118,7 @@ def distance_of(shift: FloatArray, unit: FloatArray, z: FloatArray, unit_before:
     largest = np.maximum(np.maximum(np.abs(shift), unit), unit_before)
     largest = np.where(largest > 0, largest, 1.0)
     factors, total = [(each / largest)[:, None] for each in (unit, unit_before, shift)], PowerSums.empty(2, len(z))
-    for part in (slice(i, i + BLOCK) for i in range(0, z.shape[1], BLOCK)):
+    for part in parts(z.shape[1]):
         change = factors[0] * z[:, part]
         change -= factors[1] * before[:, part]
         change += factors[2]

@@ -138,24 +138,29 @@ def weighted_medians(values: NDArray[np.floating[Any]], weights: FloatArray) -> 
 
     Of a long row some values first, then those between two: the weight grows with the value, rounding included.
     """
-    medians, n_samples = np.empty(len(values)), values.shape[1]
-    for part in blocks(len(values), n_samples):
-        x, heavy, half = values[part], weights[part], weights[part].sum(axis=1) / 2
-        among = x if len(x) > 1 else x[:, :: max(1, n_samples // BLOCK)]
-        for is_last in sorted({among.shape == x.shape, True}):
-            ordered = np.sort(among, axis=1)
-            low, high = np.zeros(len(x), dtype=np.intp), np.full(len(x), ordered.shape[1] - 1)
-            while (low < high).any():
-                middle = (low + high) // 2
-                end = np.take_along_axis(ordered, middle[:, None], axis=1)
-                pieces = (slice(i, i + BLOCK) for i in range(0, n_samples, BLOCK))
-                is_more = sum(np.vecdot(heavy[:, some], x[:, some] <= end) for some in pieces) > half
-                low, high = np.where(is_more, low, middle + 1), np.where(is_more, middle, high)
-            if not is_last:
-                least, most = np.concatenate([[-np.inf], ordered[0, :-1], [np.inf]])[low[0] : low[0] + 2]
-                among = x[~((x < least) | (x > most))][None]
-        medians[part] = np.take_along_axis(ordered, low[:, None], axis=1)[:, 0]
+    medians = np.empty(len(values))
+    for part in blocks(len(values), values.shape[1]):
+        x, heavy, among = values[part], weights[part], values[part]
+        if x.shape[1] > BLOCK:  # one row
+            few = np.sort(x[:, :: x.shape[1] // BLOCK], axis=1)
+            place = int(_heavier(x, heavy, few)[0])
+            least, most = np.concatenate([[-np.inf], few[0, :-1], [np.inf]])[place : place + 2]
+            among = x[(x >= least) & (x <= most)][None]
+        ordered = np.sort(among, axis=1)
+        medians[part] = np.take_along_axis(ordered, _heavier(x, heavy, ordered)[:, None], axis=1)[:, 0]
     return medians
+
+
+def _heavier(x: NDArray[np.floating[Any]], heavy: FloatArray, ordered: NDArray[np.floating[Any]]) -> IntArray:
+    """The place of the first of some numbers up to which more than half of the weight lies, or of the last one."""
+    half, low, high = heavy.sum(axis=1) / 2, np.zeros(len(x), dtype=np.intp), np.full(len(x), ordered.shape[1] - 1)
+    while (low < high).any():
+        middle = (low + high) // 2
+        end = np.take_along_axis(ordered, middle[:, None], axis=1)
+        pieces = (slice(i, i + BLOCK) for i in range(0, x.shape[1], BLOCK))
+        is_more = sum(np.vecdot(heavy[:, some], x[:, some] <= end) for some in pieces) > half
+        low, high = np.where(is_more, low, middle + 1), np.where(is_more, middle, high)
+    return low
 
 
 def to_unit_range(matrix: SampleMatrix, unit: IntArray | None = None, near: FloatArray | None = None) -> BlockMap:

@@ -202,7 +202,7 @@ class _Rows:
         late = np.flatnonzero(~(_settled(z, aim, share) <= EXACT))
         if len(late):
             both = ends[0].of(kept[late]), ends[1].of(kept[late])
-            z[late] = beside = self._between_ends(here[late], aim[:, late], both)
+            beside = self._between_ends(here[late], aim[:, late], both)
             gap = _settled(beside, aim[:, late], taken(share, late))
             z[late] = beside
             for i, apart in zip(late.tolist(), gap.tolist(), strict=True):

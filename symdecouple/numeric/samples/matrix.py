@@ -46,7 +46,7 @@ BoolArray: TypeAlias = NDArray[np.bool_]
 Axis: TypeAlias = int | tuple[int, ...] | None
 
 _CONSTANT = 2.0**-49  # of the largest value: what rounding of a mean may leave
-_NEAR = 32  # bits from 1 that weights, or shares of 2^32 of them, may be: their fifth powers are far from 2^1023
+_NEAR = 32  # powers of two from 1 that the largest weight of a row may be: sums are far from the ends of float64
 
 COMPUTED = Outcome(ok=True)
 NAN_INPUT = Outcome(False, "nan in the input", "a missing value is handed on; leave it out beforehand, or by "
@@ -91,13 +91,15 @@ class SampleMatrix:
         low = values.min(axis=1, where=~absent, initial=np.inf)
         high = values.max(axis=1, where=~absent, initial=-np.inf)
         filled = np.where(absent, low[:, None], values) if absent.any() else values
-        return cls(filled, low.astype(np.float64), high.astype(np.float64), None, scaled_weights(weights), ends)
+        is_near = (np.abs(np.frexp(weights.max(axis=1))[1]) <= _NEAR).all()  # then they are no copy
+        heavy = weights if is_near else scaled_weights(weights)
+        return cls(filled, low.astype(np.float64), high.astype(np.float64), None, heavy, ends)
 
 
 def scaled_weights(weights: FloatArray) -> FloatArray:
-    """Every row by a power of two, so that its largest weight lies in [1/2, 1); weights near 1 are no copy."""
+    """Every row by a power of two, so that its largest weight lies in [1/2, 1)."""
     exponent = np.frexp(weights.max(axis=1))[1]
-    return np.ldexp(weights, -exponent[:, None]) if (np.abs(exponent) > _NEAR).any() else weights
+    return np.ldexp(weights, -exponent[:, None]) if exponent.any() else weights
 
 
 def taken(rows: NDArray[Any], which: NDArray[Any]) -> NDArray[Any]:
